@@ -1,0 +1,37 @@
+# Two commands for a new machine: `make demo` and `make test`. Each sets up .venv when it is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench validate clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/run.py
+
+validate: .venv/installed
+	$(BIN)/python validation/run.py
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+.venv/installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/installed-dev: .venv/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@

@@ -1,0 +1,30 @@
+"""Predictive probabilities you can trust after keeping a few features out of many.
+
+Names are loaded when first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unselected.estimators.bernoulli import SelectiveBernoulliNB
+    from unselected.selection import Selection
+
+__version__ = "0.1.0"
+
+__all__ = ["Selection", "SelectiveBernoulliNB", "__version__"]
+
+_HOME = {
+    "Selection": "unselected.selection",
+    "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'unselected' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

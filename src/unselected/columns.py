@@ -1,0 +1,214 @@
+"""One pass over the columns of a table: who is a one, and how many there are in each class.
+
+This is the only step that sees all p features. Columns are walked in blocks, and nothing the size
+of the table is ever copied.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.quadrature import Floats
+
+Binarize = Literal["auto", "median"] | float | None
+Bits = NDArray[np.uint8]
+Label = Callable[[int], str]
+
+# Cut of a column that is 0/1 already.
+AS_IS = 0.5
+
+# Bytes of a block: a row of it, with its sums, stays in the second-level cache ...
+_ROW_BYTES = 1 << 18
+# ... and where a block has to be copied to be looked at, the copy stays in the third.
+_COPY_BYTES = 1 << 22
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """For each column, the numbers of ones I0 and I1 among the n0 and n1 cases of the classes."""
+
+    I0: NDArray[Any]
+    I1: NDArray[Any]
+    n0: int
+    n1: int
+
+    def take(self, columns: NDArray[np.intp]) -> "ClassCounts":
+        """Return the counts of some columns."""
+        return ClassCounts(self.I0[columns], self.I1[columns], self.n0, self.n1)
+
+
+def count_classes(
+    X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label = "column {}".format
+) -> tuple[ClassCounts, Floats]:
+    """Turn columns into bits and count the ones by class, in one pass.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Booleans, integers or floats, in any memory order; it is not copied.
+    y : array of shape (n,)
+        0 and 1.
+    binarize : {"auto", "median"}, float or None
+        How a column becomes bits, see `SelectiveBernoulliNB`.
+    label : callable
+        Names a column in an error.
+
+    Returns
+    -------
+    counts : ClassCounts
+    thresholds : array of shape (p,)
+        A value is a one where it is above; read-only where it is the same for all columns.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 5.5], [1, 6.5], [1, 7.5]])
+    >>> counts, thresholds = count_classes(X, np.array([0, 1, 1]), "auto")
+    >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
+    ([0, 0], [2, 1], [0.5, 6.5])
+    """
+    n, p = X.shape
+    n1 = int(np.count_nonzero(y))
+    ones = np.empty((2, p), dtype=np.min_scalar_type(n))
+    common = binarize if isinstance(binarize, int | float) else AS_IS
+    thresholds = np.broadcast_to(np.float64(common), (p,))
+    for columns in _blocks(X):
+        counted, cuts = _count_block(X[:, columns], y, binarize, _shifted(label, columns.start))
+        ones[:, columns] = counted
+        if np.any(cuts != common):
+            if not thresholds.flags.writeable:
+                thresholds = thresholds.copy()
+            thresholds[columns] = cuts
+    return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
+
+
+def binarize_columns(
+    X: NDArray[Any], thresholds: Floats, binarize: Binarize, label: Label
+) -> NDArray[np.bool_]:
+    """Turn columns of new rows into bits with the cuts of the training rows."""
+    check_finite(X, label)
+    if binarize is None:
+        _check_zero_one(X, label)
+    return X if X.dtype == np.bool_ else np.asarray(X > thresholds)
+
+
+def _blocks(X: NDArray[Any]) -> list[slice]:
+    n, p = X.shape
+    in_place = X.dtype in (np.bool_, np.uint8) and X.strides[1] == X.itemsize
+    width = _ROW_BYTES if in_place else max(64, _COPY_BYTES // (n * X.itemsize))
+    return [slice(start, min(start + width, p)) for start in range(0, p, width)]
+
+
+def _shifted(label: Label, start: int) -> Label:
+    return lambda column: label(start + column)
+
+
+def _count_block(
+    X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return the class counts (2, width) and the cuts (width,) of a block of columns."""
+    if X.dtype == np.bool_ and binarize in ("auto", None):
+        bits = np.ascontiguousarray(X).view(np.uint8)
+        return _sum_by_class(bits, y)[0], np.full(X.shape[1], AS_IS)
+    if X.dtype == np.uint8 and binarize in ("auto", None):
+        return _count_bytes(np.ascontiguousarray(X), y, binarize, label)
+    check_finite(X, label)
+    cuts = _find_cuts(X, binarize, label)
+    bits = (X > cuts).view(np.uint8)
+    return _sum_by_class(np.ascontiguousarray(bits), y)[0], cuts
+
+
+def _count_bytes(
+    X: Bits, y: NDArray[np.intp], binarize: Binarize, label: Label
+) -> tuple[NDArray[np.int64], Floats]:
+    """Count bytes as if they were bits, and only then mend the columns where they were not."""
+    counted, seen = _sum_by_class(X, y)
+    cuts = np.full(X.shape[1], AS_IS)
+    other = np.flatnonzero(seen > 1)
+    if other.size:
+        X = X[:, other]
+        cuts[other] = _find_cuts(X, binarize, lambda j: label(other[j]))
+        counted[:, other] = _sum_by_class((X > cuts[other]).view(np.uint8), y)[0]
+    return counted, cuts
+
+
+def _sum_by_class(bits: Bits, y: NDArray[np.intp]) -> tuple[NDArray[np.int64], Bits]:
+    """Return the sums over the rows of each class (2, width), and the OR of all rows (width,).
+
+    The sums run in bytes, which hold 255 rows, and are widened before they overflow.
+    """
+    n, width = bits.shape
+    total = np.zeros((2, width), dtype=np.int64)
+    seen = np.zeros(width, dtype=np.uint8)
+    classes = y.tolist()
+    for start in range(0, n, 255):
+        sums = np.zeros((2, width), dtype=np.uint8)
+        for row, g in zip(bits[start : start + 255], classes[start : start + 255], strict=True):
+            np.add(sums[g], row, out=sums[g])
+            np.bitwise_or(seen, row, out=seen)
+        total += sums
+    return total, seen
+
+
+def _find_cuts(X: NDArray[Any], binarize: Binarize, label: Label) -> Floats:
+    if isinstance(binarize, int | float):
+        return np.full(X.shape[1], float(binarize))
+    if binarize is None:
+        _check_zero_one(X, label)
+        return np.full(X.shape[1], AS_IS)
+    if binarize == "median":
+        return _median_cuts(X)
+    cuts = np.full(X.shape[1], AS_IS)
+    other = np.flatnonzero(~np.all(_is_zero_one(X), axis=0))
+    if other.size:
+        cuts[other] = _median_cuts(X[:, other])
+    return cuts
+
+
+def _median_cuts(X: NDArray[Any]) -> Floats:
+    """Return the median of each column, or where nothing is above it the next smaller value.
+
+    Otherwise a column that is mostly at its largest value would lose what it says.
+    """
+    cuts: Floats = np.median(X, axis=0).astype(np.float64)
+    largest = X.max(axis=0)
+    for j in np.flatnonzero((cuts >= largest) & (X.min(axis=0) < largest)):
+        cuts[j] = X[X[:, j] < largest[j], j].max()
+    return cuts
+
+
+def _is_zero_one(X: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray((X == 0) | (X == 1))
+
+
+def _check_zero_one(X: NDArray[Any], label: Label) -> None:
+    wrong = ~_is_zero_one(X)
+    if wrong.any():
+        row, column = _first(wrong)
+        raise ValueError(
+            f"{label(column)} has the value {X[row, column]!s} in row {row}, but binarize=None "
+            "takes only 0 and 1: recode the column, or let binarize='auto' cut it at its median."
+        )
+
+
+def check_finite(X: NDArray[Any], label: Label) -> None:
+    """Raise where a value is NaN or infinite, naming its column and row."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if X.dtype.kind != "f" or np.isfinite(X.sum(dtype=np.float64)):
+            return
+    wrong = ~np.isfinite(X)
+    if wrong.any():
+        row, column = _first(wrong)
+        what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
+        raise ValueError(
+            f"{label(column)} has {what} in row {row}: fill it in (for example with "
+            "sklearn.impute.SimpleImputer), or drop the row or the column."
+        )
+
+
+def _first(wrong: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return (row, column) of the first fault in the first column that has one."""
+    column = int(np.argmax(wrong.any(axis=0)))
+    return int(np.argmax(wrong[:, column])), column

@@ -1,0 +1,1 @@
+"""scikit-learn classes: validate, select, condition, predict. Plain words from here upwards."""

@@ -1,0 +1,212 @@
+"""What users pass in, checked: tables, labels, columns named by users, parameters.
+
+scikit-learn's validation does most of it; here errors learn to name the column and the row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """A validated training set: table, classes as 0 and 1, and what the columns are called."""
+
+    X: NDArray[Any]
+    y: NDArray[np.intp]
+    classes: NDArray[Any]
+    names: NDArray[Any] | None
+
+    def label(self, column: int) -> str:
+        """Return how errors call a column."""
+        return column_label(column, self.names)
+
+
+def column_label(column: int, names: NDArray[Any] | None) -> str:
+    """Return how errors call a column: by number, and by name where it has one.
+
+    >>> column_label(3, None), column_label(0, np.array(["age"], dtype=object))
+    ('column 3', "column 0 ('age')")
+    """
+    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+
+def check_training(estimator: BaseEstimator, X: Any, y: Any) -> TrainingTable:
+    """Validate a training set without touching the estimator."""
+    probe = clone(estimator)  # validation records names and counts of columns on what it is given
+    _check_labels_known(y)
+    try:
+        X, y = validate_data(probe, X, y, ensure_all_finite=False)
+    except (TypeError, ValueError) as error:
+        raise _naming_the_column(error, X) from error
+    classes, codes = _two_classes(y)
+    return TrainingTable(X, codes, classes, getattr(probe, "feature_names_in_", None))
+
+
+def check_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
+    """Validate new rows against the columns that a fitted estimator knows."""
+    try:
+        return np.asarray(validate_data(estimator, X, reset=False, ensure_all_finite=False))
+    except (TypeError, ValueError) as error:
+        raise _naming_the_column(error, X) from error
+
+
+def _check_labels_known(y: Any) -> None:
+    labels = np.asarray(y)
+    if labels.ndim != 1 or labels.dtype.kind not in "fO":
+        return
+    unknown = np.flatnonzero([label is None or label != label for label in labels.tolist()])
+    if unknown.size:
+        raise ValueError(
+            f"Input y contains NaN or None: {unknown.size} of {labels.size} labels are missing, "
+            f"the first in row {unknown[0]}. Drop these rows, or predict them after the fit."
+        )
+
+
+def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    check_classification_targets(y)
+    kind = type_of_target(y)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"y holds one class only, {classes[0]!r}: the classifier needs cases of two classes."
+        )
+    return classes, codes
+
+
+def _naming_the_column(error: TypeError | ValueError, X: Any) -> TypeError | ValueError:
+    """Return the error, telling which value was no number where that was the reason."""
+    fault = _first_non_number(X)
+    if fault is None:
+        return error
+    column, row, value = fault
+    return type(error)(
+        f"{column} has {value!r} in row {row}, which is not a number: encode the column "
+        f"(for example with sklearn.preprocessing.OneHotEncoder) or drop it. ({error})"
+    )
+
+
+def _first_non_number(X: Any) -> tuple[str, int, Any] | None:
+    names = getattr(X, "columns", None)
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "OUS":
+        return None
+    for column in range(values.shape[1]):
+        for row, value in enumerate(values[:, column].tolist()):
+            if not _is_number(value):
+                label = None if names is None else np.asarray(list(names), dtype=object)
+                return column_label(column, label), row, value
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def find_columns(
+    wanted: Any, names: NDArray[Any] | None, n_columns: int, parameter: str
+) -> NDArray[np.intp]:
+    """Return the columns that a user names, by name or by number, in increasing order.
+
+    >>> find_columns(["age", 0], np.array(["sex", "dose", "age"], dtype=object), 3, "always_keep")
+    array([0, 2])
+    """
+    if wanted is None:
+        return np.array([], dtype=np.intp)
+    items = [wanted] if isinstance(wanted, str | Integral) else list(wanted)
+    return np.unique([_find_column(item, names, n_columns, parameter) for item in items]).astype(
+        np.intp
+    )
+
+
+def _find_column(item: Any, names: NDArray[Any] | None, n_columns: int, parameter: str) -> int:
+    if _is_a(Integral, item):
+        if not 0 <= item < n_columns:
+            raise ValueError(
+                f"{parameter} has column {item}, but the columns are 0 to {n_columns - 1}."
+            )
+        return int(item)
+    if not isinstance(item, str):
+        raise TypeError(
+            f"{parameter} has {item!r}: give names of columns, or their numbers counted from 0."
+        )
+    if names is None:
+        raise ValueError(
+            f"{parameter} has the name {item!r}, but X has no column names: pass a DataFrame, "
+            "or numbers of columns counted from 0."
+        )
+    found = np.flatnonzero(names == item)
+    if found.size == 0:
+        raise ValueError(f"{parameter} has the name {item!r}, which no column of X bears.")
+    if found.size > 1:
+        raise ValueError(
+            f"{parameter} has the name {item!r}, which {found.size} columns bear ({_join(found)}): "
+            "rename them, or give their numbers."
+        )
+    return int(found[0])
+
+
+def _join(items: Iterable[Any]) -> str:
+    return ", ".join(str(item) for item in items)
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    """Say whether a value is a number of a kind; True and False are none."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
+def check_choice(parameter: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless the value is one of the choices."""
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{parameter}={value!r} is not one of {_join(map(repr, choices))}.")
+
+
+def check_flag(parameter: str, value: Any) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{parameter}={value!r} must be True or False.")
+
+
+def check_whole(parameter: str, value: Any, low: int, high: int | None, meaning: str) -> int:
+    """Return an integer within bounds, or raise, saying what the bounds are."""
+    if not _is_a(Integral, value):
+        raise TypeError(f"{parameter}={value!r} must be a whole number: {meaning}.")
+    if value < low or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{parameter}={value} is out of range: it must be {bounds}, {meaning}.")
+    return int(value)
+
+
+def check_fraction(parameter: str, value: Any) -> float:
+    """Return a number from 0 to 1, or raise."""
+    if not _is_a(Real, value):
+        raise TypeError(f"{parameter}={value!r} must be a number from 0 to 1.")
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{parameter}={value} is out of range: a correlation is from 0 to 1.")
+    return float(value)
+
+
+def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:
+    """Return two positive finite numbers, or raise."""
+    try:
+        first, second = (float(number) for number in value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter}={value!r} must be two numbers: {meaning}.") from None
+    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
+        raise ValueError(f"{parameter}={value!r} must be two positive finite numbers: {meaning}.")
+    return first, second

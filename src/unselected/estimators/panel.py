@@ -1,0 +1,125 @@
+"""A fitted classifier that needs only the columns that were kept."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array
+
+from unselected.columns import Binarize, binarize_columns
+from unselected.estimators.base import LogJointClassifier
+from unselected.estimators.inputs import column_label
+from unselected.models.bernoulli import BernoulliPosterior
+from unselected.quadrature import Floats
+
+
+class BernoulliPanel(LogJointClassifier, BaseEstimator):
+    """What `SelectiveBernoulliNB.panel` returns: the fitted classifier on its kept columns alone.
+
+    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+        The number of kept columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the classifier was fitted to named columns. A table with names is then
+        matched by name, in any order; other columns that it has are not looked at.
+    """
+
+    def __init__(
+        self,
+        *,
+        posterior: BernoulliPosterior,
+        thresholds: Floats,
+        binarize: Binarize,
+        classes: NDArray[Any],
+        feature_names: NDArray[Any] | None,
+    ) -> None:
+        self.posterior = posterior
+        self.thresholds = thresholds
+        self.binarize = binarize
+        self.classes = classes
+        self.feature_names = feature_names
+
+    @property
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
+        """The two classes."""
+        return self.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of kept columns."""
+        return int(self.thresholds.size)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the kept columns."""
+        if self.feature_names is None:
+            raise AttributeError("the classifier was fitted to columns without names")
+        return self.feature_names
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"BernoulliPanel({self.n_features_in_} columns, classes {self.classes.tolist()})"
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Return the panel as it is: it is fitted.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        self : BernoulliPanel
+        """
+        return self
+
+    def _log_joint(self, X: Any) -> Floats:
+        names = self.feature_names
+        if names is not None and hasattr(X, "columns"):
+            X = _columns_by_name(X, names)
+        X = check_array(X, ensure_all_finite=False, ensure_min_features=0, estimator=self)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but the panel needs its {self.n_features_in_}."
+            )
+        bits = binarize_columns(
+            X, self.thresholds, self.binarize, lambda column: column_label(column, names)
+        )
+        return self.posterior.log_joint(bits)
+
+
+def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
+    """Return the named columns of a DataFrame in this order."""
+    places: dict[Any, list[int]] = {}
+    for place, name in enumerate(X.columns):
+        places.setdefault(name, []).append(place)
+    missing = [name for name in names if name not in places]
+    if missing:
+        shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise ValueError(f"X lacks {len(missing)} of the panel's columns: {shown}.")
+    twice = [name for name in names if len(places[name]) > 1]
+    if twice:
+        raise ValueError(
+            f"X has more than one column named {twice[0]!r}: keep the one that is meant."
+        )
+    order = [places[name][0] for name in names]
+    return X.iloc[:, order] if hasattr(X, "iloc") else X[:, order]
+
+
+def check_distinct(names: NDArray[Any]) -> None:
+    """Raise where two kept columns bear the same name, for a panel could not tell them apart."""
+    distinct, counts = np.unique(names, return_counts=True)
+    if np.any(counts > 1):
+        raise ValueError(
+            f"two kept columns are named {distinct[np.argmax(counts)]!r}: rename one and fit again."
+        )

@@ -1,0 +1,1 @@
+"""One file per model: prior, simulate, condition, predict. No scikit-learn here."""

@@ -1,0 +1,288 @@
+"""The paper's naive Bayes model of binary features and a binary response, given an event.
+
+Everything but alpha is integrated out exactly, so that the posterior is a set of weighted nodes
+of alpha. The nodes are laid in v, where log(1/alpha) = v - exp(-v) - log(n): linear where
+the data can tell alpha, and double-exponential towards alpha = infinity, where they cannot and the
+prior falls only like a power. One trapezoid rule then serves for the bulk and the tail.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, gammainccinv, gammaln
+
+from unselected.columns import ClassCounts
+from unselected.omission import OmittedCounts, log_omission
+from unselected.quadrature import (
+    NEGLIGIBLE,
+    Floats,
+    gauss_legendre,
+    log_sum,
+    simpson,
+    theta_nodes,
+    trapezoid,
+)
+from unselected.selection import Event
+from unselected.tables import CountLaw, Ints
+
+# Elements of a float copy of the rows that are predicted at a time.
+_ROW_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class BernoulliPosterior:
+    """The posterior of alpha as weighted nodes, and what each node says of a kept feature.
+
+    Attributes
+    ----------
+    log_alpha, log_weights : arrays of shape (nodes,)
+        The weights sum to 1.
+    log_at_most : array of shape (nodes,)
+        Log of the probability that a feature is at most at the cut; -inf where there is no cut.
+    log_evidence : float
+        log P(y, kept features, event).
+    log_psi : array of shape (2,)
+        Log of the predictive class probabilities before any feature is seen, equation (predp-y).
+    log_one, log_zero : arrays of shape (2, nodes, pairs)
+        Log of the predictive probability that a feature is 1, or 0, in each class.
+    pair_of : array of shape (k,)
+        The pair of counts of each kept feature.
+    """
+
+    log_alpha: Floats
+    log_weights: Floats
+    log_at_most: Floats
+    log_evidence: float
+    log_psi: Floats
+    log_one: Floats
+    log_zero: Floats
+    pair_of: Ints
+
+    def log_joint(self, bits: NDArray[np.bool_]) -> Floats:
+        """Return log P(y*, x* | training data, event) for rows of kept features, one column per y*.
+
+        The numerator of equation (eq-unc-pp), averaged over alpha as in (eq-alpha-int2-mod).
+        """
+        n_nodes, k = self.log_weights.size, self.pair_of.size
+        log_odds = (self.log_one - self.log_zero).reshape(2 * n_nodes, -1)[:, self.pair_of]
+        log_none = self.log_zero.reshape(2 * n_nodes, -1)[:, self.pair_of].sum(axis=1)
+        log_none += np.add.outer(self.log_psi, self.log_weights).ravel()
+        joint = np.empty((bits.shape[0], 2))
+        rows = max(1, _ROW_BLOCK // max(k, 2 * n_nodes))
+        for start in range(0, bits.shape[0], rows):
+            block = bits[start : start + rows].astype(np.float64)
+            by_node = (block @ log_odds.T + log_none).reshape(-1, 2, n_nodes)
+            joint[start : start + rows] = log_sum(by_node, axis=2)
+        return joint
+
+
+@dataclass(frozen=True)
+class BernoulliModel:
+    """Equations (sample-y-b) to (prior-phi-b) of the paper.
+
+    psi ~ Beta(f1, f0), alpha ~ Inverse-Gamma(a, b), theta_j ~ Uniform(0, 1), and
+    phi_0j, phi_1j ~ Beta(alpha theta_j, alpha (1 - theta_j)).
+
+    ``quadrature`` is "exact" (theta exactly, alpha adaptively) or "paper" (Simpson's rule with
+    21 nodes of theta, 30 prior quantiles of alpha). ``refinement`` makes "exact" finer than it need
+    be, to check it.
+    """
+
+    f0: float = 1.0
+    f1: float = 1.0
+    a: float = 0.5
+    b: float = 5.0
+    quadrature: Literal["exact", "paper"] = "exact"
+    refinement: int = 1
+
+    def simulate(
+        self,
+        n_samples: int,
+        n_features: int,
+        rng: np.random.Generator,
+        *,
+        alpha: float | None = None,
+        y: NDArray[Any] | None = None,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], dict[str, Any]]:
+        """Draw parameters from the prior, or use those given, and data from the model.
+
+        Returns X of shape (n_samples, n_features), y of shape (n_samples,), and the parameters.
+        """
+        if alpha is None:
+            alpha = float(1.0 / rng.gamma(self.a, 1.0 / self.b))
+        psi = rng.beta(self.f1, self.f0)
+        if y is None:
+            y = rng.random(n_samples) < psi
+        y = np.asarray(y, dtype=np.int64)
+        theta = rng.random(n_features)
+        phi = rng.beta(alpha * theta, alpha * (1.0 - theta), size=(2, n_features))
+        X = np.empty((n_samples, n_features), dtype=np.uint8)
+        for row, g in zip(X, y, strict=True):
+            row[:] = rng.random(n_features) < phi[g]
+        return X, y, {"alpha": alpha, "psi": psi, "theta": theta, "phi": phi}
+
+    def condition(self, counts: ClassCounts, event: Event) -> BernoulliPosterior:
+        """Return the posterior given the counts of the kept features, the classes and the event."""
+        likelihood = _Likelihood(self, counts, event)
+        log_u, log_weights = self._nodes(likelihood)
+        log_total = float(log_sum(log_weights))
+        records = [likelihood.at(x) for x in log_u]
+        log_one, log_zero = likelihood.log_predictive(
+            np.exp(log_u), np.array([record.mean_theta for record in records])
+        )
+        f = np.array([self.f0 + counts.n0, self.f1 + counts.n1])
+        return BernoulliPosterior(
+            log_alpha=-log_u,
+            log_weights=log_weights - log_total,
+            log_at_most=np.array([record.log_at_most for record in records]),
+            log_evidence=log_total + float(betaln(*f) - betaln(self.f0, self.f1)),
+            log_psi=np.log(f / f.sum()),
+            log_one=log_one,
+            log_zero=log_zero,
+            pair_of=likelihood.pair_of,
+        )
+
+    def theta_rule(self, n: int) -> tuple[Floats, Floats]:
+        """Return the nodes and weights of theta for n cases."""
+        if self.quadrature == "paper":
+            return simpson(21)
+        return gauss_legendre(theta_nodes(n) * self.refinement)
+
+    def _nodes(self, likelihood: "_Likelihood") -> tuple[Floats, Floats]:
+        """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
+        if self.quadrature == "paper":
+            K = 30
+            log_u = np.log(gammainccinv(self.a, (np.arange(K) + 0.5) / K) / self.b)
+            return log_u, np.array([likelihood.at(x).log_total for x in log_u]) - np.log(K)
+        scale = _Scale(self, likelihood)
+
+        def log_density(v: Floats) -> Floats:
+            log_likelihood = [likelihood.at(x).log_total for x in scale.log_u(v)]
+            return np.asarray(scale.log_prior(v) + np.array(log_likelihood))
+
+        v, log_terms = trapezoid(log_density, *scale.bounds(log_density), self.refinement)
+        return scale.log_u(v), log_terms
+
+
+class _Scale:
+    """The variable v in which alpha is integrated: log u = v - exp(-v) - log(n), u = 1/alpha."""
+
+    def __init__(self, model: BernoulliModel, likelihood: "_Likelihood") -> None:
+        self.a, self.b = model.a, model.b
+        n = likelihood.law.n0 + likelihood.law.n1
+        self.log_n = np.log(n)
+        # The log likelihood of a feature changes with u at most like n^2 u.
+        self.log_rate = np.log(self.b + likelihood.n_features * float(n) ** 2)
+
+    def log_u(self, v: Floats) -> Floats:
+        return np.asarray(v - np.exp(-v) - self.log_n)
+
+    def log_prior(self, v: Floats) -> Floats:
+        """Return the log prior density of v: 1/alpha ~ Gamma(a, rate b)."""
+        log_u = self.log_u(v)
+        jacobian = np.log1p(np.exp(-v))
+        constant = self.a * np.log(self.b) - gammaln(self.a)
+        return np.asarray(constant + self.a * log_u - self.b * np.exp(log_u) + jacobian)
+
+    def bounds(self, log_density: Callable[[Floats], Floats]) -> tuple[float, float]:
+        """Return an interval of v, a whole number long, outside of which there is no mass.
+
+        Below, only the prior's power of u is left, whatever the data. Above, likelihood and event
+        are at most 1, so that the prior alone bounds the density; how far down that has to be is
+        known from the density at some points in between.
+        """
+        decay = max(0.0, self.log_rate - self.log_n - np.log(self.a)) + 100.0 / self.a + 1.0
+        low = -float(np.log(decay))
+        middle = low + np.arange(np.ceil(-low) + 3)
+        needed = np.max(log_density(middle)) - NEGLIGIBLE
+        high = middle[-1]
+        while self.log_prior(high) > needed or self.b * np.exp(self.log_u(high)) < self.a:
+            high += 1.0
+        return low, float(high)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What one value of alpha says: of the data, of theta for each pair of counts, of omission."""
+
+    log_total: float
+    mean_theta: Floats
+    log_at_most: float
+
+
+class _Likelihood:
+    """P(kept features, event | alpha, y) as a function of log u, remembered where computed."""
+
+    def __init__(self, model: BernoulliModel, counts: ClassCounts, event: Event) -> None:
+        n0, n1 = counts.n0, counts.n1
+        I0, I1 = counts.I0.astype(np.int64), counts.I1.astype(np.int64)
+        codes, self.pair_of, self.n_equal = np.unique(
+            I0 * (n1 + 1) + I1, return_inverse=True, return_counts=True
+        )
+        self.I0, self.I1 = np.divmod(codes, n1 + 1)
+        self.n_features = I0.size + event.n_omitted
+        self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1))
+        self.event = event
+        self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
+        self.omitted: list[OmittedCounts] = []
+        if event.cut is not None:
+            self.omitted.append(OmittedCounts.at_most(event.cut, n0, n1))
+        if event.cut is not None and event.needs_below:
+            self.omitted.append(OmittedCounts.below(event.cut, n0, n1))
+        self._records: dict[float, _Record] = {}
+
+    def at(self, log_u: float) -> _Record:
+        key = float(log_u)
+        if key not in self._records:
+            self._records[key] = self._compute(float(np.exp(key)))
+        return self._records[key]
+
+    def _compute(self, u: float) -> _Record:
+        log_pairs = np.full((2, self.I0.size), -np.inf)
+        selected = np.zeros(len(self.omitted))
+        for nodes, log_p0, log_p1 in self.law.blocks(u):
+            weights = self.law.weights[nodes]
+            terms = log_p0[:, self.I0] + log_p1[:, self.I1]
+            log_pairs = np.logaddexp(log_pairs, _log_sums(terms, weights, self.law.theta[nodes]))
+            if self.omitted:
+                pmf0 = np.exp(log_p0)
+                pmf1 = pmf0 if log_p1 is log_p0 else np.exp(log_p1)
+                selected += [o.selected_probability(pmf0, pmf1, weights) for o in self.omitted]
+        log_omitted = [
+            log_omission(self.law, u, omitted, total)
+            for omitted, total in zip(self.omitted, selected, strict=True)
+        ]
+        log_at_most, log_below = [*log_omitted, -np.inf, -np.inf][:2]
+        log_event = float(self.event.log_prob(np.array(log_below), np.array(log_at_most)))
+        return _Record(
+            log_total=float(self.n_equal @ log_pairs[0]) - self.log_orders + log_event,
+            mean_theta=np.exp(log_pairs[1] - log_pairs[0]),
+            log_at_most=log_at_most,
+        )
+
+    def log_predictive(self, u: Floats, mean_theta: Floats) -> tuple[Floats, Floats]:
+        """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, pairs).
+
+        phi-hat of equation (eq-jfact) with theta averaged: (alpha theta + I) / (alpha + N).
+        """
+        u, theta = u[:, np.newaxis], mean_theta
+        n_c = np.array([self.law.n0, self.law.n1])[:, np.newaxis, np.newaxis]
+        ones = np.stack([self.I0, self.I1])[:, np.newaxis, :]
+        log_total = np.log1p(n_c * u)
+        log_one = np.log(theta + ones * u) - log_total
+        return log_one, np.log((1.0 - theta) + (n_c - ones) * u) - log_total
+
+
+def _log_sums(terms: Floats, weights: Floats, theta: Floats) -> Floats:
+    """Return log sum(weights exp(terms)) and log sum(weights theta exp(terms)) over the nodes."""
+    if terms.shape[1] == 0:
+        return np.empty((2, 0))
+    top = np.max(terms, axis=0)
+    return np.asarray(np.log(np.stack([weights, weights * theta]) @ np.exp(terms - top)) + top)
+
+
+def _log_binomial(n: int, i: Ints) -> Floats:
+    return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

@@ -1,0 +1,104 @@
+"""The omission probability: how likely a feature is to look too weak to be kept.
+
+For a binary feature it is a sum of P(I0, I1) over the counts whose |COR| does not pass the cut
+(section 3.4 of the paper). For each I1 the omitted I0 form one interval, so that cumulative sums
+of P(I0 | theta) do, and no table over all (I0, I1) is built.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from unselected.quadrature import Floats
+from unselected.tables import CountLaw, Ints, compare
+
+
+@dataclass(frozen=True)
+class OmittedCounts:
+    """The counts (I0, I1) of features that are omitted: start[I1] <= I0 < stop[I1]."""
+
+    start: Ints
+    stop: Ints
+
+    @classmethod
+    def at_most(cls, cut: Fraction, n0: int, n1: int) -> "OmittedCounts":
+        """Return the counts with |COR| <= gamma: L-, L0 and L+ of the paper.
+
+        >>> from unselected.tables import threshold_cut
+        >>> omitted = OmittedCounts.at_most(threshold_cut(0.9), 2, 2)
+        >>> omitted.start.tolist(), omitted.stop.tolist()  # all but (2, 0) and (0, 2)
+        ([0, 0, 1], [2, 3, 3])
+        """
+        return cls._below_passing(cut, n0, n1, least_sign=1)
+
+    @classmethod
+    def below(cls, cut: Fraction, n0: int, n1: int) -> "OmittedCounts":
+        """Return the counts with |COR| < gamma; none where gamma = 0."""
+        return cls._below_passing(cut, n0, n1, least_sign=0)
+
+    @classmethod
+    def _below_passing(cls, cut: Fraction, n0: int, n1: int, least_sign: int) -> "OmittedCounts":
+        # Cor falls as I0 grows: bisection finds how many I0, from 0 on, pass on the positive side.
+        I1 = np.arange(n1 + 1)
+        low, high = np.zeros_like(I1), np.full_like(I1, n0 + 1)
+        while np.any(low < high):
+            I0 = np.minimum((low + high) // 2, n0)
+            passes = (n0 * I1 >= n1 * I0) & (compare(I0, I1, n0, n1, cut) >= least_sign)
+            low, high = np.where(passes, I0 + 1, low), np.where(passes, high, np.minimum(I0, high))
+        # Swapping zeros and ones maps (I0, I1) to (n0 - I0, n1 - I1) and Cor to -Cor.
+        return cls(start=low, stop=np.maximum(n0 + 1 - low[::-1], low))
+
+    def selected_probability(self, pmf0: Floats, pmf1: Floats, weights: Floats) -> float:
+        """Return what some nodes of theta add to P(selected), equation (eq-sum-H) of the paper.
+
+        Parameters
+        ----------
+        pmf0, pmf1 : arrays of shapes (nodes, n0 + 1) and (nodes, n1 + 1)
+            P(I0 | theta) and P(I1 | theta). The nodes come with their mirror images, so that the
+            positive side of Cor is summed and doubled.
+        weights : array of shape (nodes,)
+        """
+        # start grows with I1, and only the I0 below it are selected.
+        first = int(np.searchsorted(self.start, 1))
+        up_to_start = _cumulate(pmf0[:, : self.start[-1]])[:, self.start[first:]]
+        return 2.0 * float(weights @ np.einsum("ij,ij->i", pmf1[:, first:], up_to_start))
+
+    def omitted_probability(self, pmf0: Floats, pmf1: Floats, weights: Floats) -> float:
+        """Return what some nodes of theta add to P(omitted), as a sum of positive terms."""
+        cumulative = _cumulate(pmf0)
+        interval = cumulative[:, self.stop] - cumulative[:, self.start]
+        return float(weights @ np.einsum("ij,ij->i", pmf1, interval))
+
+
+def _cumulate(pmf: Floats) -> Floats:
+    """Return P(I < i) for i = 0..n + 1 from rows of P(I = i)."""
+    cumulative = np.zeros((pmf.shape[0], pmf.shape[1] + 1))
+    np.cumsum(pmf, axis=1, out=cumulative[:, 1:])
+    return cumulative
+
+
+def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: float) -> float:
+    """Return log P(omitted | alpha = 1/u), given P(selected).
+
+    Where most features are selected, 1 - P(selected) would lose digits, and P(omitted) is summed
+    itself.
+
+    >>> from unselected.quadrature import gauss_legendre
+    >>> from unselected.tables import threshold_cut
+    >>> law = CountLaw(2, 2, *gauss_legendre(3))
+    >>> omitted = OmittedCounts.at_most(threshold_cut(0.9), 2, 2)
+    >>> selected = sum(
+    ...     omitted.selected_probability(np.exp(log_p0), np.exp(log_p1), law.weights[nodes])
+    ...     for nodes, log_p0, log_p1 in law.blocks(0.0)
+    ... )
+    >>> round(float(np.exp(log_omission(law, 0.0, omitted, selected))), 12)
+    0.933333333333
+    """
+    if selected < 0.5:
+        return float(np.log1p(-selected))
+    total = sum(
+        omitted.omitted_probability(np.exp(log_p0), np.exp(log_p1), law.weights[nodes])
+        for nodes, log_p0, log_p1 in law.blocks(u)
+    )
+    return float(np.log(total)) if total > 0 else -np.inf
