@@ -34,7 +34,9 @@ def main(seed: int) -> None:
                 f"  {log_loss(data.y_test, probability):9.3f}"
                 f"  {brier_score_loss(data.y_test, probability):13.3f}"
             )
-    print("\nCorrected, the expected error is close to the actual one; uncorrected, it is far too low.")
+    print(
+        "\nCorrected, the expected error is close to the actual one; uncorrected, it is far too low."
+    )
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ instead of cumulative sums, fractions instead of doubles, enumeration instead of
 """
 
 from fractions import Fraction
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, gammainc, gammaln
 
 
 def log_binomial(n, i):
@@ -48,10 +49,9 @@ def cor_squared(I0, I1, n0, n1):
     return sum((v - x_bar) * (w - y_bar) for v, w in zip(x, y, strict=True)) ** 2 / (xx * yy)
 
 
+@lru_cache
 def all_cor_squared(n0, n1):
-    return {
-        (I0, I1): cor_squared(I0, I1, n0, n1) for I0 in range(n0 + 1) for I1 in range(n1 + 1)
-    }
+    return {(I0, I1): cor_squared(I0, I1, n0, n1) for I0 in range(n0 + 1) for I1 in range(n1 + 1)}
 
 
 def omission_probability(n0, n1, alpha, omitted):
@@ -80,26 +80,54 @@ def log_prior(alpha, a, b):
     return a * np.log(b) - gammaln(a) - (a + 1) * np.log(alpha) - b / alpha
 
 
-def evidence_by_class(I0, I1, x_new, n0, n1, event, a=0.5, b=5.0):
-    """P(y*, x*, kept features, event | y) for y* = 0 and 1, by a dense trapezoid rule in log(alpha).
+def log_alpha_rule(a, b, n_nodes=1501):
+    """Nodes of alpha and prior masses: a dense trapezoid rule in log(alpha), with the right tail,
+    where the likelihood is that of alpha = infinity, put on the last node."""
+    t = np.linspace(np.log(b / 60), np.log(1e8), n_nodes)
+    masses = np.exp(log_prior(np.exp(t), a, b) + t) * (t[1] - t[0])
+    masses[[0, -1]] *= 0.5
+    masses[-1] += gammainc(a, b / np.exp(t[-1]))
+    return np.exp(t), masses
 
-    ``event`` maps alpha to the probability of the event; the right tail, where the likelihood is that
-    of alpha = infinity, is added in closed form.
+
+def evidence_by_class(pairs, X_new, n0, n1, event, a=0.5, b=5.0):
+    """P(x*, kept features, event | y, y*) for y* = 0 and 1, one row per new case.
+
+    ``pairs`` are the counts (I0, I1) of the kept features, ``event`` the function of alpha that gives the
+    probability of the event.
     """
-    t = np.linspace(np.log(b / 60), np.log(1e7), 3001)
-    step = t[1] - t[0]
-    totals = np.zeros((t.size, 2))
-    for row, alpha in zip(totals, np.exp(t), strict=True):
+    totals = np.zeros((len(X_new), 2))
+    for alpha, mass in zip(*log_alpha_rule(a, b), strict=True):
         P, P_theta = joint_table(n0, n1, alpha)
-        value = np.array([event(alpha)] * 2)
-        for i0, i1, x in zip(I0, I1, x_new, strict=True):
-            mean = P_theta[i0, i1] / P[i0, i1]
-            orders = comb(n0, i0) * comb(n1, i1)
-            one = np.array([(alpha * mean + i0) / (alpha + n0), (alpha * mean + i1) / (alpha + n1)])
-            value *= P[i0, i1] / orders * (one if x else 1.0 - one)
-        row[:] = value
-    weights = np.exp(log_prior(np.exp(t), a, b) + t) * step
-    weights[[0, -1]] *= 0.5
-    from scipy.special import gammainc
+        value = np.full((len(X_new), 2), mass * event(alpha))
+        for (I0, I1), x in zip(pairs, np.transpose(X_new), strict=True):
+            mean = P_theta[I0, I1] / P[I0, I1]
+            one = np.array([(alpha * mean + I0) / (alpha + n0), (alpha * mean + I1) / (alpha + n1)])
+            value *= P[I0, I1] / (comb(n0, I0) * comb(n1, I1))
+            value *= np.where(np.reshape(x, (-1, 1)) == 1, one, 1.0 - one)
+        totals += value
+    return totals
 
-    return weights @ totals + gammainc(a, b / np.exp(t[-1])) * totals[-1]
+
+def event_by_enumeration(kept, n_columns, n0, n1, chance):
+    """P(event | alpha) by enumerating the counts of all omitted columns.
+
+    ``kept`` maps a kept column to its counts. ``chance`` gets the COR^2 of all columns, in order,
+    and returns the probability that the rule keeps just the kept ones.
+    """
+    values = all_cor_squared(n0, n1)
+    omitted = [j for j in range(n_columns) if j not in kept]
+    terms = []
+    for counts in product(values, repeat=len(omitted)):
+        table = {**kept, **dict(zip(omitted, counts, strict=True))}
+        probability = chance([values[table[j]] for j in range(n_columns)])
+        if probability:
+            terms.append((probability, counts))
+
+    def event(alpha):
+        P, _ = joint_table(n0, n1, alpha)
+        return sum(
+            probability * np.prod([P[pair] for pair in counts]) for probability, counts in terms
+        )
+
+    return event

@@ -13,6 +13,7 @@ from unselected.tables import (
     cor_squared,
     exact_cor_squared,
     log_pmf_table,
+    root,
     threshold_cut,
 )
 
@@ -134,3 +135,14 @@ def test_threshold_cut_takes_what_was_meant(gamma):
     assert Fraction(float(np.nextafter(gamma, 2))) ** 2 > cut
     decimal = Fraction(str(gamma)) ** 2
     assert decimal <= cut
+
+
+@given(value=st.fractions(0, 1, max_denominator=10**12))
+def test_root_is_correctly_rounded(value):
+    below, above = (Fraction(x) for x in neighbours(root(value)))
+    assert below**2 <= value <= above**2
+
+
+def neighbours(x):
+    """The midpoints between a double and the doubles next to it."""
+    return [(Fraction(x) + Fraction(float(np.nextafter(x, end)))) / 2 if x else 0 for end in (0, 2)]

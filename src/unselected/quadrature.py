@@ -96,7 +96,7 @@ def trapezoid(
     low, high : float
         The function has no mass outside.
     refinement : int
-        Divide the final step by this, to check the accuracy of the rule.
+        Divide the step that was found to do by this, to check that it does.
 
     Returns
     -------
@@ -118,11 +118,13 @@ def trapezoid(
         return np.asarray(log_density(place(t)) + np.log(width * np.cosh(_STRETCH * t)))
 
     first, last = (np.arcsinh((x - peak) * _STRETCH / width) / _STRETCH for x in (low, high))
-    n_cells = 2 * int(np.ceil((last - first) / (2 * _STEP))) * refinement
-    t = np.linspace(first, last, n_cells + 1)
+    t = np.linspace(first, last, 2 * int(np.ceil((last - first) / (2 * _STEP))) + 1)
     g = log_integrand(t)
-    while refinement == 1 and not _converged(t, g) and t.size < 10_000:
+    while not _converged(t, g) and t.size < 10_000:
         t, g = _halve(log_integrand, t, g)
+    if refinement > 1:
+        t = np.linspace(first, last, refinement * (t.size - 1) + 1)
+        g = log_integrand(t)
     log_step = np.log(t[1] - t[0])
     live = g > np.max(g) - NEGLIGIBLE
     return place(t[live]), g[live] + log_step

@@ -20,6 +20,7 @@ from unselected.tables import (
     cor_squared,
     exact_cor_squared,
     exact_values,
+    root,
     threshold_cut,
 )
 
@@ -190,7 +191,7 @@ def keep_top(
         event = Event(cut, n_below=n_below, n_at_most=n_omitted - n_below)
     else:
         event = Event(cut, n_lottery=n_omitted, n_kept_ties=places)
-    return Selection(indices, float(cut) ** 0.5, p, n_omitted, "top k", ties, event)
+    return Selection(indices, root(cut), p, n_omitted, "top k", ties, event)
 
 
 def keep_preselected(
@@ -210,7 +211,7 @@ def keep_preselected(
     _, at_cut = _split_at_rank(counts, free, free.size)
     cut = _exact_at(counts, int(at_cut[0]))
     event = Event(cut, n_lottery=n_omitted, n_kept_ties=at_cut.size)
-    return Selection(np.arange(p), float(cut) ** 0.5, n_before, n_omitted, "top k", "random", event)
+    return Selection(np.arange(p), root(cut), n_before, n_omitted, "top k", "random", event)
 
 
 def _split_at_rank(counts: ClassCounts, free: Ints, k: int) -> tuple[Ints, Ints]:

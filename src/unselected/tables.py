@@ -8,6 +8,7 @@ u = 1 / alpha, which makes the limit of unrelated features, alpha = infinity, th
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt, ldexp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,30 @@ def exact_cor_squared(I0: int, I1: int, n0: int, n1: int) -> Fraction:
     if m in (0, n):
         return Fraction(0)
     return Fraction((n0 * I1 - n1 * I0) ** 2, n0 * n1 * m * (n - m))
+
+
+def root(value: Fraction) -> float:
+    """Return the square root of a fraction, correctly rounded: equal |COR| are equal doubles.
+
+    >>> root(Fraction(9, 25)), root(Fraction(0))
+    (0.6, 0.0)
+    """
+    shift = 130 + value.denominator.bit_length() - value.numerator.bit_length()
+    shift += shift % 2
+    scaled, rest = divmod(value.numerator << shift, value.denominator)
+    digits = isqrt(scaled)
+    inexact = rest > 0 or digits * digits < scaled
+    return ldexp(float(2 * digits + inexact), -shift // 2 - 1)
+
+
+def absolute_cor(I0: Ints, I1: Ints, n0: int, n1: int) -> Floats:
+    """Return |COR| of features with counts (I0, I1), correctly rounded.
+
+    >>> absolute_cor(np.array([1, 0]), np.array([4, 0]), 5, 5).tolist()
+    [0.6, 0.0]
+    """
+    values, value_of = exact_values(I0, I1, n0, n1)
+    return np.array([root(value) for value in values])[value_of]
 
 
 def threshold_cut(gamma: float) -> Fraction:

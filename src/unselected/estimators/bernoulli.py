@@ -36,7 +36,7 @@ from unselected.selection import (
     keep_preselected,
     keep_top,
 )
-from unselected.tables import compare, cor_squared, threshold_cut
+from unselected.tables import absolute_cor, compare, threshold_cut
 
 
 class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
@@ -303,7 +303,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         if np.any(sign <= 0):
             column = int(np.argmax(sign <= 0))
             kept = counts.take(np.array([column]))
-            score = cor_squared(kept.I0, kept.I1, kept.n0, kept.n1)[0] ** 0.5
+            score = absolute_cor(kept.I0, kept.I1, kept.n0, kept.n1)[0]
             raise ValueError(
                 f"{table.label(column)} has an absolute correlation of {score:.6g}, which is not "
                 f"above threshold={gamma:.6g}: it cannot have been kept by that threshold."
@@ -326,7 +326,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         self.classes_ = table.classes
         self.selection_ = selection
         self.threshold_ = selection.threshold
-        self.scores_ = np.sqrt(cor_squared(kept.I0, kept.I1, kept.n0, kept.n1))
+        self.scores_ = absolute_cor(kept.I0, kept.I1, kept.n0, kept.n1)
         self.binarize_thresholds_ = thresholds
         with np.errstate(over="ignore"):
             self.concentration_ = np.exp(posterior.log_alpha)

@@ -127,8 +127,9 @@ class BernoulliModel:
     def condition(self, counts: ClassCounts, event: Event) -> BernoulliPosterior:
         """Return the posterior given the counts of the kept features, the classes and the event."""
         likelihood = _Likelihood(self, counts, event)
-        log_u, log_weights = self._nodes(likelihood)
-        log_total = float(log_sum(log_weights))
+        log_u, log_terms = self._nodes(likelihood)
+        top = np.max(log_terms)  # taken out first: these logs can be so large that digits are lost
+        log_total = log_sum(log_terms - top)
         records = [likelihood.at(x) for x in log_u]
         log_one, log_zero = likelihood.log_predictive(
             np.exp(log_u), np.array([record.mean_theta for record in records])
@@ -136,9 +137,9 @@ class BernoulliModel:
         f = np.array([self.f0 + counts.n0, self.f1 + counts.n1])
         return BernoulliPosterior(
             log_alpha=-log_u,
-            log_weights=log_weights - log_total,
+            log_weights=(log_terms - top) - log_total,
             log_at_most=np.array([record.log_at_most for record in records]),
-            log_evidence=log_total + float(betaln(*f) - betaln(self.f0, self.f1)),
+            log_evidence=float(top + log_total + betaln(*f) - betaln(self.f0, self.f1)),
             log_psi=np.log(f / f.sum()),
             log_one=log_one,
             log_zero=log_zero,
