@@ -19,7 +19,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/run.py
 
 validate: .venv/installed
-	$(BIN)/python validation/run.py
+	$(BIN)/python validation/evidence.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,8 @@
 """The paper's simulation in a few seconds: what selection does to probabilities, and the cure.
 
-Ten thousand binary features, each weakly related to the class, 200 training cases. The k features most
-correlated with the class are kept, and 2000 new cases are predicted. "expected" is the error rate
-that the probabilities promise; "actual" is the one that comes.
+Ten thousand binary features, each weakly related to the class, 200 training cases. The k features
+most correlated with the class are kept, and 2000 new cases are predicted. "expected" is the error
+rate that the probabilities promise; "actual" is the one that comes.
 """
 
 import sys
@@ -34,9 +34,7 @@ def main(seed: int) -> None:
                 f"  {log_loss(data.y_test, probability):9.3f}"
                 f"  {brier_score_loss(data.y_test, probability):13.3f}"
             )
-    print(
-        "\nCorrected, the expected error is close to the actual one; uncorrected, it is far too low."
-    )
+    print("\nCorrected, the expected error is close to the actual one; uncorrected, far too low.")
 
 
 if __name__ == "__main__":

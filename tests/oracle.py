@@ -1,7 +1,7 @@
 """The paper's formulas written down once more, plainly and slowly, to judge the library by.
 
 Nothing is shared with the library: gamma functions instead of ratios, the full table of (I0, I1)
-instead of cumulative sums, fractions instead of doubles, enumeration instead of the event's formula.
+instead of cumulative sums, fractions instead of doubles, enumeration instead of a formula.
 """
 
 from fractions import Fraction
@@ -51,6 +51,7 @@ def cor_squared(I0, I1, n0, n1):
 
 @lru_cache
 def all_cor_squared(n0, n1):
+    n0, n1 = int(n0), int(n1)
     return {(I0, I1): cor_squared(I0, I1, n0, n1) for I0 in range(n0 + 1) for I1 in range(n1 + 1)}
 
 
@@ -93,8 +94,8 @@ def log_alpha_rule(a, b, n_nodes=1501):
 def evidence_by_class(pairs, X_new, n0, n1, event, a=0.5, b=5.0):
     """P(x*, kept features, event | y, y*) for y* = 0 and 1, one row per new case.
 
-    ``pairs`` are the counts (I0, I1) of the kept features, ``event`` the function of alpha that gives the
-    probability of the event.
+    ``pairs`` are the counts (I0, I1) of the kept features, ``event`` the probability of the event
+    as a function of alpha.
     """
     totals = np.zeros((len(X_new), 2))
     for alpha, mass in zip(*log_alpha_rule(a, b), strict=True):

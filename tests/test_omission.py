@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
-from unselected.omission import OmittedCounts, log_omission
+from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.quadrature import gauss_legendre, theta_nodes
 from unselected.tables import CountLaw, threshold_cut
 
@@ -13,7 +13,7 @@ from unselected.tables import CountLaw, threshold_cut
 def omission_probability(n0, n1, u, omitted):
     law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
     selected = sum(
-        omitted.selected_probability(np.exp(log_p0), np.exp(log_p1), law.weights[nodes])
+        selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]
         for nodes, log_p0, log_p1 in law.blocks(u)
     )
     return np.exp(log_omission(law, u, omitted, selected))
@@ -40,7 +40,7 @@ def test_omitted_counts_are_those_that_do_not_pass(n0, n1, data):
 
 
 def test_the_sets_of_figure_1():
-    """n = 22, 14 of them in class 1, gamma = 0.2: the light grey counts are kept, the others not."""
+    """n = 22, 14 of them in class 1, gamma = 0.2: light grey counts are kept, the others not."""
     omitted = OmittedCounts.at_most(threshold_cut(0.2), 8, 14)
     cor = {pair: float(value) ** 0.5 for pair, value in oracle.all_cor_squared(8, 14).items()}
     assert pairs_of(omitted) == {pair for pair, value in cor.items() if value <= 0.2}

@@ -1,7 +1,7 @@
 """The three cases of validation/predbayescor: numbers of the authors' program, and exact ones.
 
-`exact_*` were converged to 1e-10 where they were made, omission probabilities to 1e-14. The authors'
-program integrates on a grid: 3e-8 from exact corrected, 1e-5 uncorrected.
+`exact_*` were converged to 1e-10 where they were made, omission probabilities to 1e-14. The
+authors' program integrates on a grid: 3e-8 from exact corrected, 1e-5 uncorrected.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.columns import count_classes
 from unselected.models.bernoulli import BernoulliModel
-from unselected.omission import OmittedCounts, log_omission
+from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.selection import Event, keep_above
 from unselected.tables import CountLaw, threshold_cut
 
@@ -66,7 +66,7 @@ def test_omission_probabilities(case):
     omitted = OmittedCounts.at_most(threshold_cut(case["threshold"]), n0, n1)
     for alpha, exact in case["omission_probability_exact"]:
         selected = sum(
-            omitted.selected_probability(np.exp(log_p0), np.exp(log_p1), law.weights[nodes])
+            selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]
             for nodes, log_p0, log_p1 in law.blocks(1 / alpha)
         )
         ours = np.exp(log_omission(law, 1 / alpha, omitted, selected))

@@ -4,9 +4,11 @@ This is the only step that sees all p features. Columns are walked in blocks, an
 of the table is ever copied.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from unselected.quadrature import Floats
 Binarize = Literal["auto", "median"] | float | None
 Bits = NDArray[np.uint8]
 Label = Callable[[int], str]
+_T = TypeVar("_T")
 
 # Cut of a column that is 0/1 already.
 AS_IS = 0.5
@@ -24,6 +27,8 @@ AS_IS = 0.5
 _ROW_BYTES = 1 << 18
 # ... and where a block has to be copied to be looked at, the copy stays in the third.
 _COPY_BYTES = 1 << 22
+# Reading memory does not get faster with more threads than this.
+_MOST_THREADS = 4
 
 
 @dataclass(frozen=True)
@@ -71,15 +76,18 @@ def count_classes(
     """
     n, p = X.shape
     n1 = int(np.count_nonzero(y))
-    ones = np.empty((2, p), dtype=np.min_scalar_type(n))
+    ones = np.empty((2, p), dtype=_count_type(n))
     common = binarize if isinstance(binarize, int | float) else AS_IS
     thresholds = np.broadcast_to(np.float64(common), (p,))
-    for columns in _blocks(X):
-        counted, cuts = _count_block(X[:, columns], y, binarize, _shifted(label, columns.start))
+    blocks = _blocks(X)
+    counts_of_blocks = _in_threads(
+        lambda columns: _count_block(X[:, columns], y, binarize, _shifted(label, columns.start)),
+        blocks,
+    )
+    for columns, (counted, cuts) in zip(blocks, counts_of_blocks, strict=True):
         ones[:, columns] = counted
-        if np.any(cuts != common):
-            if not thresholds.flags.writeable:
-                thresholds = thresholds.copy()
+        if cuts is not None:
+            thresholds = thresholds if thresholds.flags.writeable else thresholds.copy()
             thresholds[columns] = cuts
     return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
 
@@ -96,60 +104,88 @@ def binarize_columns(
 
 def _blocks(X: NDArray[Any]) -> list[slice]:
     n, p = X.shape
-    in_place = X.dtype in (np.bool_, np.uint8) and X.strides[1] == X.itemsize
+    in_place = X.dtype in (np.bool_, np.uint8) and _has_solid_rows(X)
     width = _ROW_BYTES if in_place else max(64, _COPY_BYTES // (n * X.itemsize))
     return [slice(start, min(start + width, p)) for start in range(0, p, width)]
+
+
+def _in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]:
+    """Yield the result for each block in order; numpy lets threads run at the same time."""
+    if len(blocks) == 1:
+        yield work(blocks[0])
+        return
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+        yield from pool.map(work, blocks)
+
+
+def _has_solid_rows(X: NDArray[Any]) -> bool:
+    return X.strides[1] == X.itemsize
+
+
+def _with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
+    """Return an array whose rows can be added up fast, copied only where they cannot."""
+    return X if _has_solid_rows(X) else np.ascontiguousarray(X)
 
 
 def _shifted(label: Label, start: int) -> Label:
     return lambda column: label(start + column)
 
 
+def _count_type(n: int) -> np.dtype[Any]:
+    """Return the smallest type that counts to n."""
+    return np.dtype(np.min_scalar_type(n))
+
+
 def _count_block(
     X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return the class counts (2, width) and the cuts (width,) of a block of columns."""
+) -> tuple[NDArray[Any], Floats | None]:
+    """Return the class counts (2, width) of a block, and its cuts if not the common one."""
     if X.dtype == np.bool_ and binarize in ("auto", None):
-        bits = np.ascontiguousarray(X).view(np.uint8)
-        return _sum_by_class(bits, y)[0], np.full(X.shape[1], AS_IS)
+        return _sum_by_class(_with_solid_rows(X).view(np.uint8), y)[0], None
     if X.dtype == np.uint8 and binarize in ("auto", None):
-        return _count_bytes(np.ascontiguousarray(X), y, binarize, label)
+        return _count_bytes(_with_solid_rows(X), y, binarize, label)
     check_finite(X, label)
     cuts = _find_cuts(X, binarize, label)
-    bits = (X > cuts).view(np.uint8)
-    return _sum_by_class(np.ascontiguousarray(bits), y)[0], cuts
+    bits = _with_solid_rows((X > cuts).view(np.uint8))
+    return _sum_by_class(bits, y)[0], cuts
 
 
 def _count_bytes(
     X: Bits, y: NDArray[np.intp], binarize: Binarize, label: Label
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[NDArray[Any], Floats | None]:
     """Count bytes as if they were bits, and only then mend the columns where they were not."""
     counted, seen = _sum_by_class(X, y)
-    cuts = np.full(X.shape[1], AS_IS)
+    if seen.max(initial=0) <= 1:
+        return counted, None
     other = np.flatnonzero(seen > 1)
-    if other.size:
-        X = X[:, other]
-        cuts[other] = _find_cuts(X, binarize, lambda j: label(other[j]))
-        counted[:, other] = _sum_by_class((X > cuts[other]).view(np.uint8), y)[0]
+    X = X[:, other]
+    cuts = np.full(seen.size, AS_IS)
+    cuts[other] = _find_cuts(X, binarize, lambda j: label(other[j]))
+    counted[:, other] = _sum_by_class((X > cuts[other]).view(np.uint8), y)[0]
     return counted, cuts
 
 
-def _sum_by_class(bits: Bits, y: NDArray[np.intp]) -> tuple[NDArray[np.int64], Bits]:
+def _sum_by_class(bits: Bits, y: NDArray[np.intp]) -> tuple[NDArray[Any], Bits]:
     """Return the sums over the rows of each class (2, width), and the OR of all rows (width,).
 
     The sums run in bytes, which hold 255 rows, and are widened before they overflow.
     """
     n, width = bits.shape
-    total = np.zeros((2, width), dtype=np.int64)
     seen = np.zeros(width, dtype=np.uint8)
-    classes = y.tolist()
+    total = np.zeros((2, width), dtype=_count_type(n))
     for start in range(0, n, 255):
-        sums = np.zeros((2, width), dtype=np.uint8)
-        for row, g in zip(bits[start : start + 255], classes[start : start + 255], strict=True):
-            np.add(sums[g], row, out=sums[g])
-            np.bitwise_or(seen, row, out=seen)
-        total += sums
+        rows = slice(start, start + 255)
+        total += _sum_few_rows(bits[rows], y[rows].tolist(), seen)
     return total, seen
+
+
+def _sum_few_rows(bits: Bits, classes: list[int], seen: Bits) -> Bits:
+    sums = np.zeros((2, bits.shape[1]), dtype=np.uint8)
+    of_class = (sums[0], sums[1])
+    for row, g in zip(bits, classes, strict=True):
+        np.add(of_class[g], row, out=of_class[g])
+        np.bitwise_or(seen, row, out=seen)
+    return sums
 
 
 def _find_cuts(X: NDArray[Any], binarize: Binarize, label: Label) -> Floats:

@@ -49,26 +49,38 @@ class OmittedCounts:
         # Swapping zeros and ones maps (I0, I1) to (n0 - I0, n1 - I1) and Cor to -Cor.
         return cls(start=low, stop=np.maximum(n0 + 1 - low[::-1], low))
 
-    def selected_probability(self, pmf0: Floats, pmf1: Floats, weights: Floats) -> float:
-        """Return what some nodes of theta add to P(selected), equation (eq-sum-H) of the paper.
-
-        Parameters
-        ----------
-        pmf0, pmf1 : arrays of shapes (nodes, n0 + 1) and (nodes, n1 + 1)
-            P(I0 | theta) and P(I1 | theta). The nodes come with their mirror images, so that the
-            positive side of Cor is summed and doubled.
-        weights : array of shape (nodes,)
-        """
-        # start grows with I1, and only the I0 below it are selected.
-        first = int(np.searchsorted(self.start, 1))
-        up_to_start = _cumulate(pmf0[:, : self.start[-1]])[:, self.start[first:]]
-        return 2.0 * float(weights @ np.einsum("ij,ij->i", pmf1[:, first:], up_to_start))
-
     def omitted_probability(self, pmf0: Floats, pmf1: Floats, weights: Floats) -> float:
         """Return what some nodes of theta add to P(omitted), as a sum of positive terms."""
         cumulative = _cumulate(pmf0)
         interval = cumulative[:, self.stop] - cumulative[:, self.start]
         return float(weights @ np.einsum("ij,ij->i", pmf1, interval))
+
+
+def selected_probabilities(
+    sets: list[OmittedCounts], pmf0: Floats, pmf1: Floats, weights: Floats
+) -> Floats:
+    """Return what some nodes of theta add to P(not in the set), equation (eq-sum-H) of the paper.
+
+    Parameters
+    ----------
+    sets : list of OmittedCounts
+    pmf0, pmf1 : arrays of shapes (nodes, n0 + 1) and (nodes, n1 + 1)
+        P(I0 | theta) and P(I1 | theta). The nodes come with their mirror images, so that the
+        positive side of Cor is summed and doubled.
+    weights : array of shape (nodes,)
+
+    Returns
+    -------
+    probabilities : array of shape (sets,)
+    """
+    # start grows with I1, and on the positive side just the I0 below it are selected.
+    cumulative = _cumulate(pmf0[:, : max((omitted.start[-1] for omitted in sets), default=0)])
+    selected = np.empty(len(sets))
+    for j, omitted in enumerate(sets):
+        first = int(np.searchsorted(omitted.start, 1))
+        up_to_start = cumulative[:, omitted.start[first:]]
+        selected[j] = weights @ np.einsum("ij,ij->i", pmf1[:, first:], up_to_start)
+    return 2.0 * selected
 
 
 def _cumulate(pmf: Floats) -> Floats:
@@ -89,7 +101,7 @@ def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: floa
     >>> law = CountLaw(2, 2, *gauss_legendre(3))
     >>> omitted = OmittedCounts.at_most(threshold_cut(0.9), 2, 2)
     >>> selected = sum(
-    ...     omitted.selected_probability(np.exp(log_p0), np.exp(log_p1), law.weights[nodes])
+    ...     selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]
     ...     for nodes, log_p0, log_p1 in law.blocks(0.0)
     ... )
     >>> round(float(np.exp(log_omission(law, 0.0, omitted, selected))), 12)

@@ -155,11 +155,10 @@ def keep_all(counts: ClassCounts) -> Selection:
 
 def keep_above(counts: ClassCounts, gamma: float, always: Ints) -> Selection:
     """Keep the features with |COR| > gamma, and those in ``always``."""
-    p = counts.I0.size
-    free = np.delete(np.arange(p), always)
-    cut = threshold_cut(gamma)
-    sign = compare(counts.I0[free], counts.I1[free], counts.n0, counts.n1, cut)
-    indices = np.union1d(free[sign > 0], always)
+    p, cut = counts.I0.size, threshold_cut(gamma)
+    sign = compare(counts.I0, counts.I1, counts.n0, counts.n1, cut)
+    sign[always] = 1
+    indices = np.flatnonzero(sign > 0)
     n_omitted = p - indices.size
     event = Event(cut, n_at_most=n_omitted)
     return Selection(indices, gamma, p, n_omitted, "threshold", None, event)
@@ -175,14 +174,13 @@ def keep_top(
     are drawn at random (``ties="random"``).
     """
     p = counts.I0.size
-    free = np.delete(np.arange(p), always)
-    surely_in, at_cut = _split_at_rank(counts, free, k)
-    places = k - surely_in.size
+    above, at_cut = _split_at_rank(counts, k, always)
+    places = k - above.size
     if ties == "first":
         kept_at_cut = at_cut[:places]
     else:
         kept_at_cut = rng.choice(at_cut, size=places, replace=False)
-    indices = np.union1d(np.concatenate([surely_in, kept_at_cut]), always)
+    indices = np.sort(np.concatenate([above, kept_at_cut, always]))
     n_omitted = p - indices.size
     cut = _exact_at(counts, int(kept_at_cut[0]))
     if ties == "first":
@@ -207,28 +205,30 @@ def keep_preselected(
     if gamma is not None:
         event = Event(threshold_cut(gamma), n_at_most=n_omitted)
         return Selection(np.arange(p), gamma, n_before, n_omitted, "threshold", None, event)
-    free = np.delete(np.arange(p), always)
-    _, at_cut = _split_at_rank(counts, free, free.size)
+    _, at_cut = _split_at_rank(counts, p - always.size, always)
     cut = _exact_at(counts, int(at_cut[0]))
     event = Event(cut, n_lottery=n_omitted, n_kept_ties=at_cut.size)
     return Selection(np.arange(p), root(cut), n_before, n_omitted, "top k", "random", event)
 
 
-def _split_at_rank(counts: ClassCounts, free: Ints, k: int) -> tuple[Ints, Ints]:
-    """Return the columns of ``free`` above the k-th largest |COR|, and those that equal it."""
-    squares = cor_squared(counts.I0[free], counts.I1[free], counts.n0, counts.n1)
+def _split_at_rank(counts: ClassCounts, k: int, always: Ints) -> tuple[Ints, Ints]:
+    """Return the columns above the k-th largest |COR|, and those that equal it exactly.
+
+    Columns in ``always`` do not compete.
+    """
+    squares = cor_squared(counts.I0, counts.I1, counts.n0, counts.n1)
+    squares[always] = -1.0
     kth = np.partition(squares, squares.size - k)[squares.size - k]
-    above = free[squares > kth * (1 + CLOSE)]
-    close = free[np.abs(squares - kth) <= kth * CLOSE]
+    contenders = np.flatnonzero(squares >= kth * (1 - CLOSE))
+    surely = squares[contenders] > kth * (1 + CLOSE)
+    above, close = contenders[surely], contenders[~surely]
     # Doubles cannot tell the close ones apart: rank the few distinct values among them exactly.
     values, value_of = exact_values(counts.I0[close], counts.I1[close], counts.n0, counts.n1)
-    n_above = above.size
     for value in sorted(set(values), reverse=True):
         equal = close[np.array([other == value for other in values])[value_of]]
-        if n_above + equal.size >= k:
+        if above.size + equal.size >= k:
             break
         above = np.concatenate([above, equal])
-        n_above += equal.size
     return above, equal
 
 

@@ -17,7 +17,7 @@ from unselected.quadrature import Floats
 
 Ints = NDArray[np.int64]
 
-# Elements of one table held at a time; larger laws are walked through in blocks of nodes.
+# Elements of a table or an array that are worked on at a time, to stay in the processor's cache.
 _BLOCK = 1 << 16
 
 # Doubles further apart than this, relatively, are known to be in the right order.
@@ -90,11 +90,14 @@ def cor_squared(I0: Ints, I1: Ints, n0: int, n1: int) -> Floats:
     >>> cor_squared(np.array([1, 0]), np.array([4, 0]), 5, 5).tolist()
     [0.36, 0.0]
     """
-    I0, I1 = np.asarray(I0, dtype=np.int64), np.asarray(I1, dtype=np.int64)
-    m = I0 + I1
-    numerator = (n0 * I1 - n1 * I0).astype(np.float64) ** 2
-    denominator = float(n0) * n1 * (m * (n0 + n1 - m))
-    return np.asarray(numerator / np.where(denominator > 0, denominator, 1.0))
+    squares = np.empty(np.shape(I0))
+    for start in range(0, squares.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        i0, i1 = np.asarray(I0[block], dtype=np.int64), np.asarray(I1[block], dtype=np.int64)
+        m = i0 + i1
+        spread = np.maximum(m * (n0 + n1 - m), 1)  # a constant feature has 0 / 0
+        squares[block] = (n0 * i1 - n1 * i0).astype(np.float64) ** 2 / (float(n0) * n1 * spread)
+    return squares
 
 
 def exact_cor_squared(I0: int, I1: int, n0: int, n1: int) -> Fraction:

@@ -24,7 +24,7 @@ from unselected.estimators.inputs import (
     column_label,
     find_columns,
 )
-from unselected.estimators.panel import BernoulliPanel, check_distinct
+from unselected.estimators.panel import BernoulliPanel
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.quadrature import Floats
 from unselected.selection import (
@@ -213,15 +213,12 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         indices = self.selection_.indices
-        if names is not None:
-            names = names[indices]
-            check_distinct(names)
         return BernoulliPanel(
             posterior=self._posterior,
             thresholds=self.binarize_thresholds_[indices],
             binarize=self.binarize,
             classes=self.classes_,
-            feature_names=names,
+            feature_names=None if names is None else names[indices],
         )
 
     def _log_joint(self, X: Any) -> Floats:

@@ -40,6 +40,7 @@ def column_label(column: int, names: NDArray[Any] | None) -> str:
 
 def check_training(estimator: BaseEstimator, X: Any, y: Any) -> TrainingTable:
     """Validate a training set without touching the estimator."""
+    _check_names_distinct(X)
     probe = clone(estimator)  # validation records names and counts of columns on what it is given
     _check_labels_known(y)
     try:
@@ -56,6 +57,19 @@ def check_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
         return np.asarray(validate_data(estimator, X, reset=False, ensure_all_finite=False))
     except (TypeError, ValueError) as error:
         raise _naming_the_column(error, X) from error
+
+
+def _check_names_distinct(X: Any) -> None:
+    """Raise where columns share a name, for neither users nor panels could tell them apart."""
+    places: dict[Any, list[int]] = {}
+    for place, name in enumerate(getattr(X, "columns", ())):
+        places.setdefault(name, []).append(place)
+    for name, where in places.items():
+        if len(where) > 1:
+            raise ValueError(
+                f"{name!r} is the name of more than one column: {_join(where)}. Rename all but "
+                "one, or pass an array without names."
+            )
 
 
 def _check_labels_known(y: Any) -> None:
@@ -153,11 +167,6 @@ def _find_column(item: Any, names: NDArray[Any] | None, n_columns: int, paramete
     found = np.flatnonzero(names == item)
     if found.size == 0:
         raise ValueError(f"{parameter} has the name {item!r}, which no column of X bears.")
-    if found.size > 1:
-        raise ValueError(
-            f"{parameter} has the name {item!r}, which {found.size} columns bear ({_join(found)}): "
-            "rename them, or give their numbers."
-        )
     return int(found[0])
 
 

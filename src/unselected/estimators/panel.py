@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
@@ -114,12 +113,3 @@ def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
         )
     order = [places[name][0] for name in names]
     return X.iloc[:, order] if hasattr(X, "iloc") else X[:, order]
-
-
-def check_distinct(names: NDArray[Any]) -> None:
-    """Raise where two kept columns bear the same name, for a panel could not tell them apart."""
-    distinct, counts = np.unique(names, return_counts=True)
-    if np.any(counts > 1):
-        raise ValueError(
-            f"two kept columns are named {distinct[np.argmax(counts)]!r}: rename one and fit again."
-        )

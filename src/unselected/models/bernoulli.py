@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammainccinv, gammaln
+from scipy.special import betaln, gammainccinv, gammaln, xlogy
 
 from unselected.columns import ClassCounts
-from unselected.omission import OmittedCounts, log_omission
+from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.quadrature import (
     NEGLIGIBLE,
     Floats,
@@ -175,6 +175,7 @@ class _Scale:
         self.a, self.b = model.a, model.b
         n = likelihood.law.n0 + likelihood.law.n1
         self.log_n = np.log(n)
+        self.log_bound = likelihood.log_bound
         # The log likelihood of a feature changes with u at most like n^2 u.
         self.log_rate = np.log(self.b + likelihood.n_features * float(n) ** 2)
 
@@ -191,14 +192,14 @@ class _Scale:
     def bounds(self, log_density: Callable[[Floats], Floats]) -> tuple[float, float]:
         """Return an interval of v, a whole number long, outside of which there is no mass.
 
-        Below, only the prior's power of u is left, whatever the data. Above, likelihood and event
-        are at most 1, so that the prior alone bounds the density; how far down that has to be is
-        known from the density at some points in between.
+        Below, only the prior's power of u is left, whatever the data. Above, the prior bounds the
+        density, for the likelihood is at most that of the observed rates and the event at most 1;
+        how far down that has to be is known from the density at some points in between.
         """
         decay = max(0.0, self.log_rate - self.log_n - np.log(self.a)) + 100.0 / self.a + 1.0
         low = -float(np.log(decay))
         middle = low + np.arange(np.ceil(-low) + 3)
-        needed = np.max(log_density(middle)) - NEGLIGIBLE
+        needed = np.max(log_density(middle)) - NEGLIGIBLE - self.log_bound
         high = middle[-1]
         while self.log_prior(high) > needed or self.b * np.exp(self.log_u(high)) < self.a:
             high += 1.0
@@ -228,6 +229,8 @@ class _Likelihood:
         self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1))
         self.event = event
         self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
+        per_pair = _log_best(n0, self.I0) + _log_best(n1, self.I1)
+        self.log_bound = float(self.n_equal @ per_pair)
         self.omitted: list[OmittedCounts] = []
         if event.cut is not None:
             self.omitted.append(OmittedCounts.at_most(event.cut, n0, n1))
@@ -245,13 +248,14 @@ class _Likelihood:
         log_pairs = np.full((2, self.I0.size), -np.inf)
         selected = np.zeros(len(self.omitted))
         for nodes, log_p0, log_p1 in self.law.blocks(u):
-            weights = self.law.weights[nodes]
-            terms = log_p0[:, self.I0] + log_p1[:, self.I1]
-            log_pairs = np.logaddexp(log_pairs, _log_sums(terms, weights, self.law.theta[nodes]))
+            theta, weights = self.law.theta[nodes], self.law.weights[nodes]
+            terms = _rows(log_p0, self.I0)
+            terms += _rows(log_p1, self.I1)
+            log_pairs = np.logaddexp(log_pairs, _log_sums(terms, weights, theta))
             if self.omitted:
                 pmf0 = np.exp(log_p0)
                 pmf1 = pmf0 if log_p1 is log_p0 else np.exp(log_p1)
-                selected += [o.selected_probability(pmf0, pmf1, weights) for o in self.omitted]
+                selected += selected_probabilities(self.omitted, pmf0, pmf1, weights)
         log_omitted = [
             log_omission(self.law, u, omitted, total)
             for omitted, total in zip(self.omitted, selected, strict=True)
@@ -279,10 +283,19 @@ class _Likelihood:
 
 def _log_sums(terms: Floats, weights: Floats, theta: Floats) -> Floats:
     """Return log sum(weights exp(terms)) and log sum(weights theta exp(terms)) over the nodes."""
-    if terms.shape[1] == 0:
-        return np.empty((2, 0))
-    top = np.max(terms, axis=0)
-    return np.asarray(np.log(np.stack([weights, weights * theta]) @ np.exp(terms - top)) + top)
+    top = np.max(terms, axis=1, keepdims=True)
+    terms = np.exp(terms - top)
+    return np.asarray(np.log(np.stack([weights, weights * theta]) @ terms.T) + top[:, 0])
+
+
+def _rows(log_pmf: Floats, I: Ints) -> Floats:
+    """Return log P(I | theta), one row per count: taking rows is faster than taking columns."""
+    return np.take(np.ascontiguousarray(log_pmf.T), I, axis=0)
+
+
+def _log_best(n: int, i: Ints) -> Floats:
+    """Return the log probability of i ones in n cases, in order, at the rate i / n."""
+    return np.asarray(xlogy(i, i / n) + xlogy(n - i, (n - i) / n))
 
 
 def _log_binomial(n: int, i: Ints) -> Floats:

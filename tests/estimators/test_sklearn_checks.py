@@ -1,0 +1,43 @@
+"""scikit-learn's own checks, with no expected failures, and those it defines but does not yield."""
+
+import pytest
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unselected import SelectiveBernoulliNB
+
+ESTIMATORS = [
+    SelectiveBernoulliNB(),
+    SelectiveBernoulliNB(k=1),
+    SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),
+    SelectiveBernoulliNB(threshold=0.05, correct_selection=False),
+    SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore:No feature has an absolute correlation above")
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_yielded_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")  # the checks mix
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_get_feature_names_out_error",
+        "check_dataframe_column_names_consistency",
+        "check_transformer_get_feature_names_out",
+        "check_transformer_get_feature_names_out_pandas",
+        "check_set_output_transform",
+        "check_set_output_transform_pandas",
+        "check_global_output_transform_pandas",
+        "check_set_output_transform_polars",
+        "check_global_set_output_transform_polars",
+        "check_inplace_ensure_writeable",
+    ],
+)
+def test_checks_that_are_not_yielded(estimator, name):
+    getattr(estimator_checks, name)("SelectiveBernoulliNB", estimator)

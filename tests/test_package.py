@@ -1,0 +1,77 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unselected
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_public_names_are_frozen():
+    assert sorted(unselected.__all__) == ["Selection", "SelectiveBernoulliNB", "__version__"]
+    assert dir(unselected) == unselected.__all__
+    for name in unselected.__all__:
+        assert getattr(unselected, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'SelectKBest'"):
+        _ = unselected.SelectKBest
+
+
+@pytest.mark.parametrize(
+    "heavy", ["scipy.stats", "matplotlib", "pandas", "polars", "sklearn", "numpy"]
+)
+def test_import_is_light(heavy):
+    code = f"import sys, unselected; print({heavy!r} in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "False"
+
+
+def test_the_light_import_test_would_notice():
+    code = (
+        "import sys, unselected; unselected.SelectiveBernoulliNB; print('sklearn' in sys.modules)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "True"
+
+
+def test_nothing_below_the_estimators_loads_scipy_stats():
+    code = "import sys, unselected.models.bernoulli; print('scipy.stats' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "False"
+
+
+def test_documents_speak_of_this_version():
+    version = unselected.__version__
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_links_between_documents_lead_somewhere():
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_demo_runs_and_shows_both_methods():
+    code = ROOT / "examples" / "demo.py"
+    answer = subprocess.run([sys.executable, code], capture_output=True, text=True, check=True)
+    rows = re.findall(r"(uncorrected|corrected) +(\S+) +(\S+) +(\S+) +(\S+)\n", answer.stdout)
+    assert [row[0] for row in rows] == ["uncorrected", "corrected"] * 4
+    gaps = [abs(float(actual) - float(expected)) for _, actual, expected, *_ in rows]
+    assert all(
+        corrected < uncorrected
+        for uncorrected, corrected in zip(gaps[::2], gaps[1::2], strict=True)
+    )
+    shown = (ROOT / "README.md").read_text()
+    for row in rows:
+        assert re.search(" +".join(map(re.escape, row)), shown), (
+            f"README shows other figures than {row}"
+        )
