@@ -22,10 +22,8 @@ SIZES = (1, 10, 100, 1000, 10_000)
 def accuracy(n_replicates: int, seed: int) -> None:
     """Compare with evaluations ten times finer in alpha and in theta."""
     print("\n## Accuracy\n")
-    print(
-        "Largest difference of a predictive probability (200 test cases) from an evaluation with ten"
-    )
-    print(f"times the nodes of alpha and of theta; paper's simulation, {n_replicates} data sets.\n")
+    print("Largest difference of a predictive probability (200 test cases) from an evaluation")
+    print(f"with ten times the nodes of both integrals; paper's simulation, {n_replicates} sets.\n")
     print("| k | corrected | uncorrected | nodes of alpha |\n|---|---|---|---|")
     for k in SIZES:
         worst, nodes = np.zeros(2), 0
@@ -50,10 +48,8 @@ def calibration(n_replicates: int, seed: int) -> None:
     """Simulation-based calibration of alpha and of the predictions, with the wrong twin."""
     print("\n## Calibration under selection\n")
     print("alpha from its prior, 24 training cases, 5 of 150 features kept, 40 test cases;")
-    print(
-        f"{n_replicates} replicates. Ranks of the true alpha should be uniform, 90 % intervals should"
-    )
-    print("hold it in 90 %, and the expected error should equal the actual one.\n")
+    print(f"{n_replicates} replicates. Ranks of the true alpha should be uniform, 90 % intervals")
+    print("should hold it in 90 %, and the expected error should equal the actual one.\n")
     print(
         "| ties | method | Kolmogorov-Smirnov p | 90 % interval holds | expected - actual error |"
     )
