@@ -15,6 +15,7 @@ ORDER = [
     "unselected.omission",
     "unselected.models",
     "unselected.models.bernoulli",
+    "unselected.kept",
     "unselected.estimators",
     "unselected.estimators.inputs",
     "unselected.estimators.base",

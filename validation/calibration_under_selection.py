@@ -12,7 +12,7 @@ from unselected.columns import count_classes
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.selection import Event, Ties, keep_top
 
-N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 24, 40, 150, 5
+N_TRAIN, N_ZEROS, N_TEST, N_FEATURES, N_KEPT = 24, 11, 40, 150, 5
 
 
 class Replicate(NamedTuple):
@@ -24,7 +24,9 @@ class Replicate(NamedTuple):
 
 def replicate(model: BernoulliModel, ties: Ties, rng: np.random.Generator) -> Replicate:
     """Draw parameters from the prior and data from the model, keep a few features, condition."""
-    y = np.concatenate([np.arange(N_TRAIN) >= 11, np.arange(N_TEST) % 2]).astype(int)
+    y_train = np.arange(N_TRAIN) >= N_ZEROS
+    psi = rng.beta(model.f1 + N_TRAIN - N_ZEROS, model.f0 + N_ZEROS)  # given the training classes
+    y = np.concatenate([y_train, rng.random(N_TEST) < psi])
     X, y, parameters = model.simulate(y.size, N_FEATURES, rng, y=y)
     counts, _ = count_classes(X[:N_TRAIN], y[:N_TRAIN], None)
     selection = keep_top(counts, N_KEPT, ties, np.array([], dtype=int), rng)

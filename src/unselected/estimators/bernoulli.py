@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import Binarize, ClassCounts, binarize_columns, check_finite, count_classes
+from unselected.columns import Binarize, ClassCounts, check_finite, count_classes
 from unselected.estimators.base import LogJointClassifier
 from unselected.estimators.inputs import (
     TrainingTable,
@@ -25,7 +25,8 @@ from unselected.estimators.inputs import (
     find_columns,
 )
 from unselected.estimators.panel import BernoulliPanel
-from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
+from unselected.kept import KeptBernoulli
+from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
 from unselected.selection import (
     Event,
@@ -142,7 +143,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
     log_marginal_likelihood_: float
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _posterior: BernoulliPosterior
+    _kept: KeptBernoulli
 
     def __init__(
         self,
@@ -195,10 +196,17 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         table = check_training(self, X, y)
         counts, thresholds = count_classes(table.X, table.y, self.binarize, table.label)
         selection = self._select(counts, table)
-        event = selection.event if self.correct_selection else Event(selection.event.cut)
-        kept = counts.take(selection.indices)
-        posterior = model.condition(kept, event)
-        self._remember(table, selection, kept, thresholds, posterior)
+        indices = selection.indices
+        kept = KeptBernoulli(
+            model=model,
+            counts=counts.take(indices),
+            event=selection.event if self.correct_selection else Event(selection.event.cut),
+            thresholds=thresholds[indices],
+            binarize=self.binarize,
+            classes=table.classes,
+            names=None if table.names is None else table.names[indices],
+        )
+        self._remember(table, selection, thresholds, kept)
         return self
 
     def panel(self) -> BernoulliPanel:
@@ -211,28 +219,17 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
             name, in any order, where names exist; else in the order of ``selection_.indices``.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        indices = self.selection_.indices
-        return BernoulliPanel(
-            posterior=self._posterior,
-            thresholds=self.binarize_thresholds_[indices],
-            binarize=self.binarize,
-            classes=self.classes_,
-            feature_names=None if names is None else names[indices],
-        )
+        return BernoulliPanel(self._kept)
 
     def _log_joint(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = check_rows(self, X)
         indices, names = self.selection_.indices, getattr(self, "feature_names_in_", None)
         check_finite(X, lambda column: column_label(column, names))
-        bits = binarize_columns(
+        return self._kept.log_joint(
             X if indices.size == X.shape[1] else X[:, indices],
-            self.binarize_thresholds_[indices],
-            self.binarize,
             lambda column: column_label(indices[column], names),
         )
-        return self._posterior.log_joint(bits)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -310,12 +307,12 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         self,
         table: TrainingTable,
         selection: Selection,
-        kept: ClassCounts,
         thresholds: Floats,
-        posterior: BernoulliPosterior,
+        kept: KeptBernoulli,
     ) -> None:
         """Replace all that an earlier fit left by what this one found."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_posterior"]:
+        posterior, counts = kept.posterior, kept.counts
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_kept"]:
             delattr(self, name)
         self.n_features_in_ = table.X.shape[1]
         if table.names is not None:
@@ -323,14 +320,14 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         self.classes_ = table.classes
         self.selection_ = selection
         self.threshold_ = selection.threshold
-        self.scores_ = absolute_cor(kept.I0, kept.I1, kept.n0, kept.n1)
+        self.scores_ = absolute_cor(counts.I0, counts.I1, counts.n0, counts.n1)
         self.binarize_thresholds_ = thresholds
         with np.errstate(over="ignore"):
             self.concentration_ = np.exp(posterior.log_alpha)
         self.concentration_weights_ = np.exp(posterior.log_weights)
         self.omission_probability_ = np.exp(posterior.log_at_most)
         self.log_marginal_likelihood_ = posterior.log_evidence
-        self._posterior = posterior
+        self._kept = kept
 
 
 def _check_cut(value: Any) -> None:

@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from unselected.columns import Binarize, binarize_columns
 from unselected.estimators.base import LogJointClassifier
 from unselected.estimators.inputs import column_label
-from unselected.models.bernoulli import BernoulliPosterior
+from unselected.kept import KeptBernoulli
 from unselected.quadrature import Floats
 
 
@@ -28,37 +27,25 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
         matched by name, in any order; other columns that it has are not looked at.
     """
 
-    def __init__(
-        self,
-        *,
-        posterior: BernoulliPosterior,
-        thresholds: Floats,
-        binarize: Binarize,
-        classes: NDArray[Any],
-        feature_names: NDArray[Any] | None,
-    ) -> None:
-        self.posterior = posterior
-        self.thresholds = thresholds
-        self.binarize = binarize
-        self.classes = classes
-        self.feature_names = feature_names
+    def __init__(self, kept: KeptBernoulli) -> None:
+        self.kept = kept
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]
         """The two classes."""
-        return self.classes
+        return self.kept.classes
 
     @property
     def n_features_in_(self) -> int:
         """The number of kept columns."""
-        return int(self.thresholds.size)
+        return int(self.kept.thresholds.size)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the kept columns."""
-        if self.feature_names is None:
+        if self.kept.names is None:
             raise AttributeError("the classifier was fitted to columns without names")
-        return self.feature_names
+        return self.kept.names
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -67,7 +54,7 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
         return self
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"BernoulliPanel({self.n_features_in_} columns, classes {self.classes.tolist()})"
+        return f"BernoulliPanel({self.n_features_in_} columns, classes {self.classes_.tolist()})"
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Return the panel as it is: it is fitted.
@@ -83,7 +70,7 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
         return self
 
     def _log_joint(self, X: Any) -> Floats:
-        names = self.feature_names
+        names = self.kept.names
         if names is not None and hasattr(X, "columns"):
             X = _columns_by_name(X, names)
         X = check_array(X, ensure_all_finite=False, ensure_min_features=0, estimator=self)
@@ -91,10 +78,7 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
             raise ValueError(
                 f"X has {X.shape[1]} columns, but the panel needs its {self.n_features_in_}."
             )
-        bits = binarize_columns(
-            X, self.thresholds, self.binarize, lambda column: column_label(column, names)
-        )
-        return self.posterior.log_joint(bits)
+        return self.kept.log_joint(X, lambda column: column_label(column, names))
 
 
 def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
