@@ -42,24 +42,40 @@ def test_a_third_of_the_theta_nodes_would_not_do():
 def test_trapezoid_finds_a_peak_anywhere(place, width):
     nodes, log_terms = trapezoid(lambda x: -0.5 * ((x - place) / width) ** 2, -30.0, 30.0)
     terms = np.exp(log_terms)
-    assert terms.sum() == pytest.approx(width * np.sqrt(2 * np.pi), rel=1e-11)
+    assert terms.sum() == pytest.approx(width * np.sqrt(2 * np.pi), rel=1e-10)
     mean = terms @ nodes / terms.sum()
-    assert mean == pytest.approx(place, abs=1e-10)
+    assert mean == pytest.approx(place, abs=1e-9)
     assert terms @ (nodes - mean) ** 2 / terms.sum() == pytest.approx(width**2, rel=1e-9)
     assert nodes.size < 80
 
 
-def test_trapezoid_follows_a_skewed_peak_and_two_peaks():
-    """Gamma densities of log(x), and a mixture whose parts differ in width a hundredfold."""
+def test_trapezoid_follows_a_skewed_peak():
+    """Gamma densities of log(x)."""
     for shape in (0.5, 3.0, 40.0):
         _, log_terms = trapezoid(lambda t, s=shape: s * t - np.exp(t), -90.0, 6.0)
         assert log_sum(log_terms) == pytest.approx(gammaln(shape), abs=1e-10)
 
-    def two(x):
-        return np.logaddexp(-0.5 * (x / 0.02) ** 2 - np.log(0.02), -0.5 * ((x - 5) / 2) ** 2)
 
-    _, log_terms = trapezoid(two, -30.0, 30.0)
-    assert np.exp(log_sum(log_terms)) == pytest.approx(3 * np.sqrt(2 * np.pi), rel=1e-10)
+@pytest.mark.parametrize("offset", [0.0, 0.13, 0.25, 0.4])
+@pytest.mark.parametrize("strength", [1.0, 30.0, 3000.0])
+@pytest.mark.parametrize("tilt", [-0.01, 0.0, 0.01])
+def test_trapezoid_finds_both_peaks(offset, strength, tilt):
+    """A double well, from one broad hill to two needles that fall between scanned points."""
+
+    def log_density(x):
+        u = x - offset
+        return -strength * ((u / 3) ** 2 - 1) ** 2 + strength * tilt * u
+
+    _, log_terms = trapezoid(log_density, -12.0, 12.0)
+    x = np.linspace(-12, 12, 2_000_001)
+    assert log_sum(log_terms) == pytest.approx(
+        float(log_sum(log_density(x)) + np.log(x[1] - x[0])), abs=1e-9
+    )
+
+
+def test_trapezoid_refuses_what_it_cannot_integrate():
+    with pytest.raises(ArithmeticError, match="did not converge"):
+        trapezoid(lambda x: -(x**2) - np.where(x > 0.123, 3.0, 0.0), -9.0, 9.0)
 
 
 def test_trapezoid_refinement_gives_more_nodes_and_the_same_integral():

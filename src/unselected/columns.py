@@ -99,7 +99,7 @@ def binarize_columns(
     check_finite(X, label)
     if binarize is None:
         _check_zero_one(X, label)
-    return X if X.dtype == np.bool_ else np.asarray(X > thresholds)
+    return np.asarray(X > thresholds)
 
 
 def _blocks(X: NDArray[Any]) -> list[slice]:
@@ -157,12 +157,22 @@ def _count_bytes(
     counted, seen = _sum_by_class(X, y)
     if seen.max(initial=0) <= 1:
         return counted, None
-    other = np.flatnonzero(seen > 1)
-    X = X[:, other]
     cuts = np.full(seen.size, AS_IS)
-    cuts[other] = _find_cuts(X, binarize, lambda j: label(other[j]))
-    counted[:, other] = _sum_by_class((X > cuts[other]).view(np.uint8), y)[0]
+    others = np.flatnonzero(seen > 1)
+    few = max(1, _COPY_BYTES // len(X))
+    for start in range(0, others.size, few):
+        other = others[start : start + few]
+        cuts[other], counted[:, other] = _mend(X, other, y, binarize, label)
     return counted, cuts
+
+
+def _mend(
+    X: Bits, other: NDArray[np.intp], y: NDArray[np.intp], binarize: Binarize, label: Label
+) -> tuple[Floats, NDArray[Any]]:
+    """Return the cuts and the class counts of some columns that are not 0 and 1."""
+    values = X[:, other]
+    cuts = _find_cuts(values, binarize, lambda j: label(int(other[j])))
+    return cuts, _sum_by_class((values > cuts).view(np.uint8), y)[0]
 
 
 def _sum_by_class(bits: Bits, y: NDArray[np.intp]) -> tuple[NDArray[Any], Bits]:

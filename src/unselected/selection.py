@@ -115,7 +115,7 @@ class Selection:
         Columns that were kept, in increasing order.
     threshold : float or None
         The cut on |COR|: the threshold given, or the weakest |COR| that was kept because of it.
-        None where nothing was cut.
+        None where there was no cut, for all features were kept without one.
     n_features : int
         Number of features that selection looked at.
     n_omitted : int
@@ -134,6 +134,9 @@ class Selection:
     rule: Rule
     ties: Ties | None
     event: Event = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self.indices.flags.writeable = False
 
     def __repr__(self) -> str:
         kept = f"{self.indices.size} of {self.n_features} features kept"

@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -266,6 +267,45 @@ def test_types_and_memory_orders_do_not_matter(dtype, order):
     expected = SelectiveBernoulliNB(k=6).fit(X, y).predict_proba(X_new)
     model = SelectiveBernoulliNB(k=6).fit(np.asarray(X, dtype=dtype, order=order), y)
     np.testing.assert_array_equal(model.predict_proba(X_new.astype(dtype)), expected)
+
+
+@pytest.mark.parametrize("cut", [np.int64(1), np.float32(0.5), 1, 0.5, -2])
+def test_cuts_of_any_numeric_type(cut):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 4)), np.arange(20) % 2
+    model = SelectiveBernoulliNB(binarize=cut).fit(X, y)
+    assert np.all(model.binarize_thresholds_ == float(cut))
+
+
+def test_booleans_are_cut_like_the_numbers_they_are():
+    rng = np.random.default_rng(0)
+    bits, y = rng.random((40, 4)) < 0.5, np.arange(40) % 2
+    model = SelectiveBernoulliNB().fit(np.where(bits, 2.0, 0.0), y)
+    np.testing.assert_array_equal(model.predict_proba(bits), model.predict_proba(bits.astype(int)))
+
+
+def test_columns_of_small_integers_need_little_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, size=(200, 100_000), dtype=np.uint8), np.arange(200) % 2
+    SelectiveBernoulliNB(k=5).fit(X[:, :100], y)
+    tracemalloc.start()
+    SelectiveBernoulliNB(k=5).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * X.nbytes
+
+
+def test_random_state_is_left_alone_unless_ties_are_drawn():
+    X, y, _ = data(0)
+    state = np.random.RandomState(0)
+    SelectiveBernoulliNB(k=3, random_state=state).fit(X, y)
+    assert state.randint(1000) == np.random.RandomState(0).randint(1000)
+
+
+def test_the_record_of_the_selection_cannot_be_changed():
+    X, y, _ = data(0)
+    with pytest.raises(ValueError, match="read-only"):
+        SelectiveBernoulliNB(k=3).fit(X, y).selection_.indices[0] = 7
 
 
 # Log domain

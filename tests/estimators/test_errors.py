@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -36,7 +37,11 @@ def replaced(row, column, value, table=NAMED):
         ({"ties": "last"}, "ties='last' is not one of 'first', 'random'"),
         ({"quadrature": "simpson"}, "quadrature='simpson' is not one of 'exact', 'paper'"),
         ({"binarize": "mean"}, "binarize='mean' is not one of 'auto', 'median'"),
-        ({"binarize": float("nan")}, "binarize=nan"),
+        ({"binarize": float("nan")}, "binarize=nan must be a number, or 'auto'"),
+        ({"binarize": 1 + 0j}, r"binarize=\(1\+0j\) must be a number"),
+        ({"class_pseudocounts": "12"}, "class_pseudocounts='12' must be two numbers"),
+        ({"k": 1, "always_keep": range(5)}, "k=1 selects among no columns: always_keep has all 5"),
+        ({"preselected_from": 9, "always_keep": range(5)}, "preselected_from=9 says nothing where"),
         ({"binarize": [0.5]}, r"binarize=\[0\.5\] must be"),
         ({"class_pseudocounts": (1.0, 0.0)}, "class_pseudocounts=.* must be two positive"),
         ({"class_pseudocounts": 1.0}, r"class_pseudocounts=1\.0 must be two numbers"),
@@ -60,6 +65,8 @@ def test_parameters(parameters, message):
         ({"k": True}, "k=True must be a whole number"),
         ({"threshold": "0.5"}, "threshold='0.5' must be a number from 0 to 1"),
         ({"always_keep": [0.5]}, "always_keep has 0.5: give names of columns"),
+        ({"always_keep": 5.0}, "always_keep has 5.0: give names of columns"),
+        ({"always_keep": b"a"}, "always_keep has b'a': give names of columns"),
         ({"always_keep": [True]}, "always_keep has True: give names of columns"),
     ],
 )
@@ -201,15 +208,19 @@ FAILING = [
 ]
 
 
+def fitted_state(model):
+    return {name: value for name, value in vars(model).items() if name not in model.get_params()}
+
+
 @pytest.mark.parametrize(("parameters", "arguments"), FAILING, ids=range(len(FAILING)))
 def test_a_failed_fit_leaves_a_fitted_estimator_as_it_was(parameters, arguments):
     model = SelectiveBernoulliNB(k=2).fit(NAMED, Y)
-    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    before = fitted_state(model)
     predictions = model.predict_proba(NAMED)
     model.set_params(**parameters)
     with pytest.raises(ValueError):  # noqa: PT011 - which one is tested above
         model.fit(*arguments)
-    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    after = fitted_state(model)
     assert after.keys() == before.keys()
     assert all(after[name] is before[name] for name in before)
     np.testing.assert_array_equal(model.predict_proba(NAMED), predictions)
@@ -221,3 +232,68 @@ def test_a_second_fit_forgets_the_first():
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 3
     assert model.binarize_thresholds_.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        (pd.Categorical(["u", "v"] * 10), "'u'"),
+        (pd.Series(["1", "x"] * 10, dtype="string"), "'x'"),
+        (pd.date_range("2020", periods=20), r"(Timestamp|datetime|\d+)"),
+    ],
+    ids=["categorical", "string", "dates"],
+)
+def test_other_kinds_of_columns_are_named(column, shown):
+    table = NAMED.assign(c=column)
+    model = SelectiveBernoulliNB(k=1).fit(NAMED, Y)
+    kept = SelectiveBernoulliNB(always_keep="c", k=1).fit(NAMED, Y)
+    for call in (
+        lambda: SelectiveBernoulliNB().fit(table, Y),
+        lambda: model.predict(table),
+        lambda: kept.panel().predict(table),
+        lambda: model.transform(table),
+    ):
+        with pytest.raises(
+            (ValueError, TypeError), match=rf"column \d \('c'\) has {shown}.* in row"
+        ):
+            call()
+
+
+def test_polars_columns_are_named():
+    table = pl.DataFrame({"a": Y, "b": ["q"] * 20})
+    with pytest.raises(ValueError, match=r"column 1 \('b'\) has 'q' in row 0"):
+        SelectiveBernoulliNB().fit(table, Y)
+    holes = pl.DataFrame({"a": Y, "b": [None, *[True, False] * 9, True]})
+    with pytest.raises(ValueError, match=r"column 1 \('b'\) has NaN .* in row 0"):
+        SelectiveBernoulliNB().fit(holes, Y)
+
+
+@pytest.mark.parametrize("missing", [pd.NA, None, np.nan, np.inf])
+@pytest.mark.parametrize("shape", [(20,), (20, 1)])
+def test_missing_labels_of_any_kind(missing, shape):
+    y = Y.astype(object)
+    y[6] = missing
+    with pytest.raises(ValueError, match=r"y contains NaN or infinity: 1 of 20.*first in row 6"):
+        SelectiveBernoulliNB().fit(X, y.reshape(shape))
+
+
+def test_a_wrong_length_of_y_is_not_blamed_on_a_column():
+    holed = NAMED.astype(object)
+    holed.iloc[0, 0] = None
+    with pytest.raises(ValueError, match=r"^Found input variables with inconsistent"):
+        SelectiveBernoulliNB().fit(holed, Y[:19])
+
+
+def test_transform_names_what_is_missing():
+    model = SelectiveBernoulliNB(k=2).fit(NAMED, Y)
+    holed = NAMED.astype(float)
+    holed.iloc[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"column 2 \('c'\) has NaN .* in row 3"):
+        model.transform(holed)
+
+
+def test_columns_named_by_numbers_count_by_position_and_may_not_repeat():
+    model = SelectiveBernoulliNB(k=1, always_keep=[0])
+    assert 0 in model.fit(pd.DataFrame(X, columns=[4, 3, 2, 1, 0]), Y).selection_.indices
+    with pytest.raises(ValueError, match="3 is the name of more than one column: 1, 2"):
+        model.fit(pd.DataFrame(X, columns=[4, 3, 3, 1, 0]), Y)

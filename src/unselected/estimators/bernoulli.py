@@ -1,6 +1,7 @@
 """`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator."""
 
 import warnings
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from unselected.estimators.inputs import (
     check_choice,
     check_flag,
     check_fraction,
+    check_number,
     check_positive_pair,
     check_rows,
     check_training,
@@ -64,7 +66,8 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         columns given.
     always_keep : names or numbers of columns, default=None
         Columns kept whatever their correlation, on top of the ``k`` selected ones. They are used
-        for prediction and say nothing about the selection.
+        for prediction, modelled as the others are, and say nothing about the selection. Numbers
+        are positions counted from 0, also where the columns are named by numbers.
     ties : {"first", "random"}, default="first"
         Who is kept among features tied for the last places: the lower columns, or a random choice
         (the paper's rule). Correlations are compared in exact integers, and the event conditioned
@@ -95,13 +98,15 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
     selection_ : Selection
         Which features were kept, by which rule, and the event that this makes.
     threshold_ : float or None
-        The cut on the absolute correlation; None where all features were kept.
+        The cut on the absolute correlation; None where neither ``k`` nor ``threshold`` nor
+        ``preselected_from`` made one.
     scores_ : ndarray of shape (n_kept,)
         Absolute correlations of the kept features, in the order of ``selection_.indices``.
     binarize_thresholds_ : ndarray of shape (n_features_in_,)
         Cuts of the columns, from training rows only; 0.5 for columns that are 0 and 1.
     concentration_ : ndarray of shape (n_nodes,)
-        Values of the concentration that the predictions average over.
+        Values of the concentration that the predictions average over; infinite where features
+        are unrelated to the classes to within the range of a double (shapes below 0.1).
     concentration_weights_ : ndarray of shape (n_nodes,)
         Their posterior probabilities, which sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
@@ -194,7 +199,8 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         """
         model = self._checked_model()
         table = check_training(self, X, y)
-        counts, thresholds = count_classes(table.X, table.y, self.binarize, table.label)
+        binarize = _plain_cut(self.binarize)
+        counts, thresholds = count_classes(table.X, table.y, binarize, table.label)
         selection = self._select(counts, table)
         indices = selection.indices
         kept = KeptBernoulli(
@@ -202,7 +208,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
             counts=counts.take(indices),
             event=selection.event if self.correct_selection else Event(selection.event.cut),
             thresholds=thresholds[indices],
-            binarize=self.binarize,
+            binarize=binarize,
             classes=table.classes,
             names=None if table.names is None else table.names[indices],
         )
@@ -231,6 +237,23 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
             lambda column: column_label(indices[column], names),
         )
 
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_kept : array of shape (n_samples, n_kept)
+            As they were given, not cut.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(check_rows(self, X), lambda column: column_label(column, names))
+        return super().transform(X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
@@ -245,7 +268,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         if isinstance(self.binarize, str):
             check_choice("binarize", self.binarize, ("auto", "median"))
         elif self.binarize is not None:
-            _check_cut(self.binarize)
+            check_number("binarize", self.binarize, "or 'auto', 'median' or None")
         if self.k is not None and self.threshold is not None:
             raise ValueError(
                 f"k={self.k} and threshold={self.threshold} are both given: give one of them."
@@ -271,16 +294,28 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
             n_before = check_whole(
                 "preselected_from", self.preselected_from, p, None, "the columns of X included"
             )
+            if gamma is None and always.size == p:
+                raise ValueError(
+                    f"preselected_from={n_before} says nothing where every column is in "
+                    "always_keep: give the threshold, or columns that were up for selection."
+                )
             self._check_all_above(gamma, always, counts, table)
             return keep_preselected(counts, n_before, gamma, always)
         if gamma is not None:
             return _warn_if_empty(keep_above(counts, gamma, always))
         if self.k is None:
             return keep_all(counts)
+        if always.size == p:
+            raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
         free = "the number of columns" + (" that are not always kept" if always.size else "")
         k = check_whole("k", self.k, 1, p - always.size, free)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        return keep_top(counts, k, self.ties, always, rng)
+        return keep_top(counts, k, self.ties, always, self._rng())
+
+    def _rng(self) -> np.random.Generator:
+        """Return a generator, seeded from ``random_state`` only where ties are drawn."""
+        if self.ties == "first":
+            return np.random.default_rng(0)
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
 
     def _check_all_above(
         self,
@@ -330,11 +365,10 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         self._kept = kept
 
 
-def _check_cut(value: Any) -> None:
-    if isinstance(value, bool | np.bool_) or not np.isscalar(value) or not np.isreal(value):
-        raise ValueError(f"binarize={value!r} must be 'auto', 'median', a number or None.")
-    if np.isnan(value):
-        raise ValueError("binarize=nan is no cut: give 'auto', 'median', a number or None.")
+def _plain_cut(binarize: Any) -> Binarize:
+    """Return numbers of any type as float."""
+    plain: Binarize = float(binarize) if isinstance(binarize, Real) else binarize
+    return plain
 
 
 def _warn_if_empty(selection: Selection) -> Selection:

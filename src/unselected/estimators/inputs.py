@@ -46,24 +46,41 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any) -> TrainingTable:
     try:
         X, y = validate_data(probe, X, y, ensure_all_finite=False)
     except (TypeError, ValueError) as error:
-        raise _naming_the_column(error, X) from error
+        raise naming_the_column(error, X) from error
     classes, codes = _two_classes(y)
-    return TrainingTable(X, codes, classes, getattr(probe, "feature_names_in_", None))
+    names = getattr(probe, "feature_names_in_", None)
+    return TrainingTable(as_numbers(X, names), codes, classes, names)
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
     """Validate new rows against the columns that a fitted estimator knows."""
     try:
-        return np.asarray(validate_data(estimator, X, reset=False, ensure_all_finite=False))
+        rows = validate_data(estimator, X, reset=False, ensure_all_finite=False)
     except (TypeError, ValueError) as error:
-        raise _naming_the_column(error, X) from error
+        raise naming_the_column(error, X) from error
+    return as_numbers(rows, getattr(estimator, "feature_names_in_", None))
+
+
+def as_numbers(X: Any, names: NDArray[Any] | None) -> NDArray[Any]:
+    """Return booleans, integers or floats as they are, other values as floats where they can be."""
+    values: NDArray[Any] = np.asarray(X)
+    if values.dtype.kind in "biuf":
+        return values
+    numbers = np.empty(values.shape)
+    for column in range(values.shape[1]):
+        for row, value in enumerate(values[:, column].tolist()):
+            if value is not None and not _is_number(value):
+                raise ValueError(_no_number(column_label(column, names), row, value))
+            numbers[row, column] = np.nan if value is None else float(value)
+    return numbers
 
 
 def _check_names_distinct(X: Any) -> None:
     """Raise where columns share a name, for neither users nor panels could tell them apart."""
     places: dict[Any, list[int]] = {}
     for place, name in enumerate(getattr(X, "columns", ())):
-        places.setdefault(name, []).append(place)
+        if isinstance(name, str | Integral):
+            places.setdefault(name, []).append(place)
     for name, where in places.items():
         if len(where) > 1:
             raise ValueError(
@@ -74,14 +91,25 @@ def _check_names_distinct(X: Any) -> None:
 
 def _check_labels_known(y: Any) -> None:
     labels = np.asarray(y)
-    if labels.ndim != 1 or labels.dtype.kind not in "fO":
+    if labels.ndim == 0 or labels.dtype.kind not in "fO":
         return
-    unknown = np.flatnonzero([label is None or label != label for label in labels.tolist()])
+    labels = labels.ravel()
+    unknown = np.flatnonzero([_is_missing(label) for label in labels.tolist()])
     if unknown.size:
         raise ValueError(
-            f"Input y contains NaN or None: {unknown.size} of {labels.size} labels are missing, "
-            f"the first in row {unknown[0]}. Drop these rows, or predict them after the fit."
+            f"Input y contains NaN or infinity: {unknown.size} of {labels.size} labels are "
+            f"missing, the first in row {unknown[0]}. Drop these rows, or predict them later."
         )
+
+
+def _is_missing(label: Any) -> bool:
+    """Say whether a label is None, NaN, infinite, or pandas' NA, which equals nothing."""
+    if label is None or isinstance(label, float):
+        return label is None or not np.isfinite(label)
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
 
 
 def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -99,15 +127,16 @@ def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, codes
 
 
-def _naming_the_column(error: TypeError | ValueError, X: Any) -> TypeError | ValueError:
+def naming_the_column(error: TypeError | ValueError, X: Any) -> TypeError | ValueError:
     """Return the error, telling which value was no number where that was the reason."""
-    fault = _first_non_number(X)
-    if fault is None:
-        return error
-    column, row, value = fault
-    return type(error)(
-        f"{column} has {value!r} in row {row}, which is not a number: encode the column "
-        f"(for example with sklearn.preprocessing.OneHotEncoder) or drop it. ({error})"
+    fault = None if "inconsistent" in str(error) else _first_non_number(X)
+    return error if fault is None else type(error)(f"{_no_number(*fault)} ({error})")
+
+
+def _no_number(column: str, row: int, value: Any) -> str:
+    return (
+        f"{column} has {value!r} in row {row}, which is not a number: encode the column (for "
+        "example with sklearn.preprocessing.OneHotEncoder) or drop it."
     )
 
 
@@ -118,7 +147,7 @@ def _first_non_number(X: Any) -> tuple[str, int, Any] | None:
         return None
     for column in range(values.shape[1]):
         for row, value in enumerate(values[:, column].tolist()):
-            if not _is_number(value):
+            if value is not None and not _is_number(value):
                 label = None if names is None else np.asarray(list(names), dtype=object)
                 return column_label(column, label), row, value
     return None
@@ -142,7 +171,8 @@ def find_columns(
     """
     if wanted is None:
         return np.array([], dtype=np.intp)
-    items = [wanted] if isinstance(wanted, str | Integral) else list(wanted)
+    single = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
+    items = [wanted] if single else list(wanted)
     return np.unique([_find_column(item, names, n_columns, parameter) for item in items]).astype(
         np.intp
     )
@@ -210,10 +240,16 @@ def check_fraction(parameter: str, value: Any) -> float:
     return float(value)
 
 
+def check_number(parameter: str, value: Any, else_: str) -> None:
+    """Raise unless the value is a number other than NaN."""
+    if not _is_a(Real, value) or np.isnan(value):
+        raise ValueError(f"{parameter}={value!r} must be a number, {else_}.")
+
+
 def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:
     """Return two positive finite numbers, or raise."""
     try:
-        first, second = (float(number) for number in value)
+        first, second = (float(number) for number in value if not isinstance(number, str))
     except (TypeError, ValueError):
         raise ValueError(f"{parameter}={value!r} must be two numbers: {meaning}.") from None
     if not (0.0 < first < np.inf and 0.0 < second < np.inf):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from unselected.estimators.base import LogJointClassifier
-from unselected.estimators.inputs import column_label
+from unselected.estimators.inputs import as_numbers, column_label, naming_the_column
 from unselected.kept import KeptBernoulli
 from unselected.quadrature import Floats
 
@@ -73,7 +73,13 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
         names = self.kept.names
         if names is not None and hasattr(X, "columns"):
             X = _columns_by_name(X, names)
-        X = check_array(X, ensure_all_finite=False, ensure_min_features=0, estimator=self)
+        try:
+            X = check_array(
+                X, dtype=None, ensure_all_finite=False, ensure_min_features=0, estimator=self
+            )
+        except (TypeError, ValueError) as error:
+            raise naming_the_column(error, X) from error
+        X = as_numbers(X, names)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but the panel needs its {self.n_features_in_}."

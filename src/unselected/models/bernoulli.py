@@ -284,8 +284,10 @@ class _Likelihood:
 def _log_sums(terms: Floats, weights: Floats, theta: Floats) -> Floats:
     """Return log sum(weights exp(terms)) and log sum(weights theta exp(terms)) over the nodes."""
     top = np.max(terms, axis=1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
     terms = np.exp(terms - top)
-    return np.asarray(np.log(np.stack([weights, weights * theta]) @ terms.T) + top[:, 0])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.stack([weights, weights * theta]) @ terms.T) + top[:, 0])
 
 
 def _rows(log_pmf: Floats, I: Ints) -> Floats:
