@@ -1,0 +1,285 @@
+"""The posterior of the concentration."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from scipy.interpolate import Akima1DInterpolator
+from sklearn.utils.validation import check_is_fitted
+
+from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.plots.records import check_methods, check_new, read
+from unselected.plots.style import (
+    INK,
+    METHOD_STYLES,
+    SMALL,
+    axes_or_new,
+    plain_number,
+    styles_of,
+    tidy,
+)
+from unselected.quadrature import Floats
+
+# The picture reaches to where a density is this fraction of its peak, its line a little further.
+_VISIBLE, _DRAWN = 0.02, 0.001
+
+# Points of a smooth curve.
+N_POINTS = 300
+
+
+class Posterior(NamedTuple):
+    """A posterior on nodes: log(concentration), increasing, and the density in it."""
+
+    log_concentration: Floats
+    density: Floats
+
+
+def posterior_of(log_concentration: Any, weights: Any) -> Posterior:
+    """Return the density in log(concentration) from nodes and their posterior probabilities.
+
+    A node stands for half the distance between its neighbours. Nodes at infinity are left out.
+
+    >>> posterior_of([2.0, 1.0, 0.0], [0.25, 0.5, 0.25]).density.tolist()
+    [0.25, 0.5, 0.25]
+    """
+    x = np.asarray(log_concentration, dtype=np.float64)
+    weights = np.asarray(weights, dtype=np.float64)
+    order = np.argsort(x)
+    order = order[np.isfinite(x[order])]
+    if order.size < 2:
+        raise ValueError(f"a density needs at least 2 finite nodes, not {order.size}.")
+    x = x[order]
+    return Posterior(x, weights[order] / np.gradient(x))
+
+
+def posterior_of_estimator(estimator: Any, name: str) -> Posterior:
+    """Return the posterior of a fitted classifier; the name is for errors."""
+    _check_estimator(estimator, name)
+    return posterior_of(np.log(estimator.concentration_), estimator.concentration_weights_)
+
+
+def _check_estimator(estimator: Any, name: str) -> None:
+    if not isinstance(estimator, SelectiveBernoulliNB):
+        raise TypeError(f"{name} is {estimator!r}: give a fitted SelectiveBernoulliNB.")
+    check_is_fitted(estimator)
+
+
+def _bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
+    """Return the ends of where the density is above a fraction of its peak, and a node beyond."""
+    x, density = posterior
+    inside = np.flatnonzero(density > fraction * density.max())
+    return float(x[max(inside[0] - 1, 0)]), float(x[min(inside[-1] + 1, x.size - 1)])
+
+
+def drawn_ends(posterior: Posterior) -> tuple[float, float]:
+    """Return the ends of the line that draws a posterior."""
+    return _bulk(posterior, _DRAWN)
+
+
+def smooth(posterior: Posterior, points: Floats) -> Floats:
+    """Return the density at points between the nodes: its logarithm is interpolated."""
+    live = posterior.density > posterior.density.max() * 1e-12
+    x, density = posterior.log_concentration[live], posterior.density[live]
+    if x.size < 2:
+        return np.interp(points, *posterior)
+    curve = Akima1DInterpolator(x, np.log(density))
+    return np.nan_to_num(np.exp(curve(points)))
+
+
+class ConcentrationDisplay:
+    """Posterior density of log(concentration), the logarithm being natural.
+
+    The concentration is alpha in the paper: the larger, the more alike a feature's distributions
+    are in the two classes. Features selected for their correlation, taken at face value, put it
+    too low; correction undoes that (the paper's figure of posterior distributions).
+
+    Parameters
+    ----------
+    posteriors : mapping of str to (log_concentration, density)
+        By the name in the legend; both are arrays of shape (n_nodes,), nodes in increasing order.
+    true_concentration : float, default=None
+        Marked by a vertical line.
+
+    Attributes
+    ----------
+    lines_ : dict of str to Line2D
+    ax_ : Axes
+    figure_ : Figure
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        posteriors: Mapping[str, tuple[Floats, Floats]],
+        *,
+        true_concentration: float | None = None,
+    ) -> None:
+        self.posteriors = {name: Posterior(*nodes) for name, nodes in posteriors.items()}
+        self.true_concentration = true_concentration
+        if true_concentration is not None and not 0 < true_concentration < np.inf:
+            raise ValueError(f"true_concentration={true_concentration!r} must be positive.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: SelectiveBernoulliNB,
+        *,
+        name: str | None = None,
+        true_concentration: float | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the posterior of one fitted classifier.
+
+        Parameters
+        ----------
+        estimator : SelectiveBernoulliNB
+        name : str, default=None
+            By default "complete", "corrected" or "uncorrected", whichever the classifier is.
+        true_concentration : float, default=None
+        ax : Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        display : ConcentrationDisplay
+        """
+        _check_estimator(estimator, "estimator")
+        if name is None:
+            name = "corrected" if estimator.correct_selection else "uncorrected"
+            name = "complete" if estimator.threshold_ is None else name
+        return cls.from_estimators({name: estimator}, true_concentration=true_concentration, ax=ax)
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, SelectiveBernoulliNB],
+        *,
+        true_concentration: float | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the posteriors of several fitted classifiers.
+
+        Parameters
+        ----------
+        estimators : mapping of str to SelectiveBernoulliNB
+            By the name in the legend.
+        true_concentration : float, default=None
+        ax : Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        display : ConcentrationDisplay
+        """
+        if not estimators:
+            raise ValueError("estimators is empty: there is nothing to draw.")
+        posteriors = {
+            name: posterior_of_estimator(estimator, f"estimators[{name!r}]")
+            for name, estimator in estimators.items()
+        }
+        return cls(posteriors, true_concentration=true_concentration).plot(ax)
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Iterable[Any],
+        *,
+        k: int,
+        replicate: int = 0,
+        true_concentration: float | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the posteriors of an experiment for one number of kept features and one replicate.
+
+        Parameters
+        ----------
+        records : iterable of mappings or objects
+            With ``k``, ``method``, ``replicate``, ``log_concentration`` and
+            ``concentration_weights``.
+        k : int
+            The records with this many features, and those of method "complete", are drawn.
+        replicate : int, default=0
+        true_concentration : float, default=None
+        ax : Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        display : ConcentrationDisplay
+        """
+        fields = ["k", "method", "replicate", "log_concentration", "concentration_weights"]
+        rows = read(records, fields)
+        check_methods((row["method"] for row in rows), tuple(METHOD_STYLES))
+        posteriors: dict[str, Posterior] = {}
+        seen: set[tuple[Hashable, ...]] = set()
+        for place, row in enumerate(rows):
+            check_new(seen, place, method=row["method"], replicate=row["replicate"], k=row["k"])
+            if row["replicate"] == replicate and (row["k"] == k or row["method"] == "complete"):
+                nodes = row["log_concentration"], row["concentration_weights"]
+                posteriors[row["method"]] = posterior_of(*nodes)
+        if not posteriors.keys() - {"complete"}:
+            raise ValueError(f"records has none with k={k} and replicate={replicate}.")
+        return cls(posteriors, true_concentration=true_concentration).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the densities where the mass is; the upper axis is the concentration itself.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+
+        Returns
+        -------
+        self : ConcentrationDisplay
+        """
+        self.ax_ = axes_or_new(ax, 6.0, 4.2)
+        self.figure_ = self.ax_.figure
+        low, high = self._limits()
+        self.lines_ = {}
+        for name, style in styles_of(self.posteriors).items():
+            points = np.linspace(*drawn_ends(self.posteriors[name]), N_POINTS)
+            density = smooth(self.posteriors[name], points)
+            order = 1.8 if name == "complete" else 2.0  # a wide line, under the others
+            (line,) = self.ax_.plot(points, density, label=name, zorder=order, **style.line())
+            self.lines_[name] = line
+        self._mark_truth()
+        self.ax_.set(xlim=(low, high), xlabel="log(concentration), natural logarithm")
+        self.ax_.set_ylabel("Posterior density of log(concentration)")
+        self.ax_.set_ylim(bottom=0.0)
+        tidy(self.ax_)
+        _concentration_on_top(self.ax_, low, high)
+        self.ax_.legend(fontsize=SMALL, framealpha=0.9)
+        return self
+
+    def _limits(self) -> tuple[float, float]:
+        bulks = [_bulk(posterior, _VISIBLE) for posterior in self.posteriors.values()]
+        ends = [end for bulk in bulks for end in bulk]
+        if self.true_concentration is not None:
+            ends.append(float(np.log(self.true_concentration)))
+        margin = 0.04 * (max(ends) - min(ends))
+        return min(ends) - margin, max(ends) + margin
+
+    def _mark_truth(self) -> None:
+        if self.true_concentration is not None:
+            self.ax_.axvline(
+                float(np.log(self.true_concentration)),
+                color=INK,
+                linewidth=1.0,
+                label=f"true value, {self.true_concentration:g}",
+            )
+
+
+def _concentration_on_top(ax: Axes, low: float, high: float) -> None:
+    """Add an upper axis in units of the concentration."""
+    decades = 10.0 ** np.arange(np.floor(low / np.log(10)), np.ceil(high / np.log(10)) + 1)
+    if decades.size <= 4:
+        decades = np.outer(decades, [1.0, 2.0, 5.0]).ravel()
+    values = decades[(decades >= np.exp(low)) & (decades <= np.exp(high))]
+    values = values[:: 1 + values.size // 9]
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(np.log(values).tolist(), [plain_number(value) for value in values])
+    top.set_xlabel("Concentration")

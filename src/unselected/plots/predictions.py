@@ -1,0 +1,176 @@
+"""Predicted probabilities of cases, checked, and those of two methods compared."""
+
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from numpy.typing import NDArray
+
+from unselected.plots.style import (
+    DARK,
+    MIDDLE,
+    MOST_VECTOR_POINTS,
+    axes_or_new,
+    circle_entry,
+    draw_diagonal,
+    legend_above,
+    tidy,
+)
+from unselected.quadrature import Floats
+
+
+def positives(y: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which cases are positive; raise where the labels leave that in doubt."""
+    y = np.asarray(y)
+    labels = np.unique(y).tolist()
+    if y.ndim != 1 or y.size == 0 or len(labels) > 2:
+        raise ValueError(
+            f"y has the shape {y.shape} and {len(labels)} labels: give one label for each case, "
+            "of two classes."
+        )
+    if pos_label not in labels and not {*labels, pos_label} <= {0, 1}:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not one of the labels in y, {labels}: say which "
+            "of them the probabilities are of."
+        )
+    return np.asarray(y == pos_label)
+
+
+def probabilities(name: str, values: Any, n: int) -> Floats:
+    """Return one probability for each of n cases, or raise, naming the row."""
+    p = np.asarray(values, dtype=np.float64)
+    if p.shape != (n,):
+        raise ValueError(f"{name} has the shape {p.shape}: give one number for each of {n} cases.")
+    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if wrong.size:
+        row = wrong[0]
+        raise ValueError(f"{name} is {p[row]} in row {row}: a probability is from 0 to 1.")
+    return p
+
+
+class ProbabilityScatterDisplay:
+    """Predicted probabilities of class 1, corrected for selection against uncorrected.
+
+    Without correction the probabilities are more extreme: the points lie below the diagonal on
+    the right, and above it on the left.
+
+    Parameters
+    ----------
+    positive : array of bool of shape (n_samples,)
+        Which cases are in the class that the probabilities are of.
+    corrected, uncorrected : arrays of shape (n_samples,)
+        Predicted probabilities.
+    pos_label : default=1
+        What that class is called.
+
+    Attributes
+    ----------
+    points_ : PathCollection
+        The cases in a mixed order.
+    ax_ : Axes
+    figure_ : Figure
+
+    Examples
+    --------
+    >>> display = ProbabilityScatterDisplay.from_predictions(
+    ...     [0, 1], [0.3, 0.8], [0.1, 0.9], ax=Figure().subplots()
+    ... )
+    >>> display.ax_.get_xlabel()
+    'Uncorrected probability of class 1'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        positive: NDArray[np.bool_],
+        corrected: Floats,
+        uncorrected: Floats,
+        *,
+        pos_label: Any = 1,
+    ) -> None:
+        self.positive = positive
+        self.corrected = corrected
+        self.uncorrected = uncorrected
+        self.pos_label = pos_label
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        corrected: Any,
+        uncorrected: Any,
+        *,
+        pos_label: Any = 1,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw a point for each case.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Classes.
+        corrected, uncorrected : array-like of shape (n_samples,)
+            Probabilities of ``pos_label`` that the two methods predict.
+        pos_label : default=1
+        ax : Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        display : ProbabilityScatterDisplay
+        """
+        positive = positives(y, pos_label)
+        return cls(
+            positive,
+            probabilities("corrected", corrected, positive.size),
+            probabilities("uncorrected", uncorrected, positive.size),
+            pos_label=pos_label,
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw filled circles for the cases in the class, and hollow ones for the others.
+
+        Parameters
+        ----------
+        ax : Axes, default=None
+
+        Returns
+        -------
+        self : ProbabilityScatterDisplay
+        """
+        self.ax_ = axes_or_new(ax, 5.2, 5.2)
+        self.figure_ = self.ax_.figure
+        self._draw_cases()
+        draw_diagonal(self.ax_)
+        self.ax_.set(
+            xlim=(-0.02, 1.02),
+            ylim=(-0.02, 1.02),
+            aspect="equal",
+            xlabel=f"Uncorrected probability of class {self.pos_label}",
+            ylabel=f"Corrected probability of class {self.pos_label}",
+        )
+        tidy(self.ax_)
+        return self
+
+    def _draw_cases(self) -> None:
+        many = self.positive.size > MOST_VECTOR_POINTS
+        # In mixed order, so that neither class hides the other.
+        order = np.random.default_rng(0).permutation(self.positive.size)
+        positive = self.positive[order]
+        self.points_ = self.ax_.scatter(
+            self.uncorrected[order],
+            self.corrected[order],
+            s=10 if many else 22,
+            facecolors=[DARK if one else "white" for one in positive],
+            edgecolors=[DARK if one else MIDDLE for one in positive],
+            linewidths=0.8,
+            alpha=0.85,
+            rasterized=many,
+            zorder=2,
+        )
+        name = f"in class {self.pos_label}"
+        entries = [circle_entry(name, DARK, DARK), circle_entry(f"not {name}", "white", MIDDLE)]
+        legend_above(self.ax_, columns=2, handles=entries)

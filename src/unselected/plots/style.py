@@ -1,0 +1,186 @@
+"""What all pictures share: the palette, how each method is drawn, and axes to draw on.
+
+Colours differ in lightness as well as in hue, and lines in their dashes and markers, so that a
+picture printed in grey says the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from unselected.quadrature import Floats
+
+# From dark to light; the greys of figure 1 are the paper's.
+INK = "#1a1a1a"
+DARK = "#0b3d6e"
+MIDDLE = "#d9630f"
+LIGHT = "#a8a8a8"
+PALE = "#dcdcdc"
+BAND = "#a9c3df"
+CELLS = ("#5a5a5a", "#b4b4b4", "#efefef")
+
+# A scatter with more points than this becomes a bitmap inside an otherwise scalable picture.
+MOST_VECTOR_POINTS = 1000
+
+SMALL = 8.5
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a method is drawn: colour, dashes, marker, and whether the marker is filled."""
+
+    color: str
+    linestyle: Any
+    marker: str
+    filled: bool
+    width: float = 1.8
+
+    def line(self) -> dict[str, Any]:
+        """Return the properties of a line without markers."""
+        return {"color": self.color, "linestyle": self.linestyle, "linewidth": self.width}
+
+    def points(self) -> dict[str, Any]:
+        """Return the properties of markers."""
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "markersize": 6,
+            "markerfacecolor": self.color if self.filled else "white",
+        }
+
+
+# As in the paper: all features solid, corrected dashed, uncorrected dotted.
+METHOD_STYLES = {
+    "corrected": Style(DARK, (0, (5, 2)), "o", filled=True),
+    "uncorrected": Style(MIDDLE, (0, (1, 1.4)), "s", filled=False, width=2.2),
+    "complete": Style(LIGHT, "-", "D", filled=True, width=3.6),
+}
+_OTHER_STYLES = (
+    Style(INK, (0, (6, 1.5, 1, 1.5)), "^", filled=True),
+    Style("#7a9cc6", (0, (9, 2)), "v", filled=True),
+    Style("#7b3f00", "-", "P", filled=True, width=1.2),
+    Style("#c9a227", (0, (3, 1, 1, 1, 1, 1)), "X", filled=True),
+)
+
+
+def styles_of(names: Iterable[str]) -> dict[str, Style]:
+    """Return a style for each name: its own for a method of the paper, else the next free one.
+
+    >>> sorted(styles_of(["corrected", "mine"]))
+    ['corrected', 'mine']
+    """
+    names = list(names)
+    others = [name for name in names if name not in METHOD_STYLES]
+    spare = {name: _OTHER_STYLES[i % len(_OTHER_STYLES)] for i, name in enumerate(others)}
+    return {name: METHOD_STYLES.get(name) or spare[name] for name in names}
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes given, or those of a new figure of so many inches."""
+    if ax is not None:
+        return ax
+    _, new = plt.subplots(figsize=(width, height), layout="constrained")
+    return new
+
+
+def panels_or_new(
+    axes: Sequence[Axes] | None, rows: int, columns: int, width: float, height: float
+) -> list[Axes]:
+    """Return the axes given, row by row, or those of a new figure; raise where they are too few."""
+    if axes is None:
+        _, grid = plt.subplots(
+            rows, columns, figsize=(width, height), layout="constrained", squeeze=False
+        )
+        return list(grid.flat)
+    panels: list[Axes] = list(np.asarray(axes, dtype=object).flat)
+    if len(panels) != rows * columns:
+        raise ValueError(f"axes has {len(panels)} axes, but {rows * columns} panels are drawn.")
+    return panels
+
+
+def tidy(ax: Axes) -> None:
+    """Take away the lines of the frame that carry no scale."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_diagonal(ax: Axes, label: str | None = None) -> None:
+    """Draw the line on which both axes agree."""
+    ax.axline((0.0, 0.0), slope=1.0, color=INK, linewidth=0.8, dashes=(4, 3), label=label, zorder=1)
+
+
+def legend_above(ax: Axes, columns: int = 1, **contents: Any) -> None:
+    """Put the legend above the axes, where it hides nothing."""
+    ax.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize=SMALL,
+        columnspacing=1.2,
+        **contents,
+    )
+
+
+def square_limits(ax: Axes, *values: Floats, floor: float | None = None) -> None:
+    """Give both axes the same limits, with a margin around all values, and the same unit."""
+    low, high = float(min(map(np.min, values))), float(max(map(np.max, values)))
+    margin = 0.06 * (high - low) or 0.05
+    low = low - margin if floor is None else floor
+    ax.set(xlim=(low, high + margin), ylim=(low, high + margin), aspect="equal")
+
+
+def plain_number(value: float) -> str:
+    """Return a tick label: digits where they are few, else a power of ten.
+
+    >>> plain_number(0.01), plain_number(1e5), plain_number(1e6)
+    ('0.01', '100000', '$10^{6}$')
+    """
+    if 5e-4 < value < 999_999:
+        return f"{value:.6g}"
+    exponent = int(np.floor(np.log10(value)))
+    digits = value / 10.0**exponent
+    factor = "" if np.isclose(digits, 1.0) else rf"{digits:.3g} \times "
+    return f"${factor}10^{{{exponent}}}$"
+
+
+def log_ticks(ax: Axes, which: str) -> None:
+    """Make an axis logarithmic, with numbers at powers of ten, or closer where these are few."""
+    if which == "x":
+        ax.set_xscale("log")
+    else:
+        ax.set_yscale("log")
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
+    axis.set_major_locator(
+        LogLocator(10.0, (1.0, 2.0, 5.0) if high < 200 * low else (1.0,), numticks=12)
+    )
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def ticks_at_k(ax: Axes, k: Floats, all_k: Floats) -> None:
+    """Make the axis of k logarithmic, with a tick at each k where these stand apart.
+
+    Those in ``all_k`` are the number of all features, and their ticks say so.
+    """
+    log_ticks(ax, "x")
+    gaps = np.diff(np.log(k))
+    if k.size > 8 or np.any(gaps < 0.09 * gaps.sum()):
+        return
+    labels = {value: f"{value:g}" + ("\n(all)" if value in all_k else "") for value in k.tolist()}
+    ax.xaxis.set_major_locator(FixedLocator(k.tolist()))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: labels.get(value, "")))
+
+
+def circle_entry(label: str, face: str, edge: str) -> Line2D:
+    """Return a legend entry for circles."""
+    entry = Line2D([], [], linestyle="", marker="o", markersize=5.5, label=label)
+    entry.set(markerfacecolor=face, markeredgecolor=edge)
+    return entry

@@ -1,0 +1,41 @@
+"""Pictures as text, to stand in a page."""
+
+import io
+from typing import Protocol
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure, SubFigure
+
+
+class Drawn(Protocol):
+    """A display that has been drawn."""
+
+    figure_: Figure | SubFigure
+
+
+def inline_svg(display: Drawn) -> str:
+    """Return the figure of a display as an SVG element for an HTML page, and let pyplot forget it.
+
+    The words in it stay words, which can be searched, and the same picture is the same text.
+
+    Parameters
+    ----------
+    display : any of the displays, drawn
+
+    Returns
+    -------
+    svg : str
+
+    Examples
+    --------
+    >>> from unselected.plots import SelectedCountsDisplay
+    >>> inline_svg(SelectedCountsDisplay.from_counts(3, 4, 0.5))[:5]
+    '<svg '
+    """
+    figure = display.figure_.figure
+    text = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "unselected"}):
+        figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    return text.getvalue()[text.getvalue().index("<svg") :]
