@@ -1,0 +1,38 @@
+"""The paper's experiments, and a comparison on a user's own data: functions, records."""
+
+from unselected.experiments.colon import (
+    ColonData,
+    ColonRecord,
+    PairedTest,
+    colon,
+    load_colon,
+    paired_tests,
+)
+from unselected.experiments.compare import (
+    ComparisonRecord,
+    ComparisonRow,
+    compare,
+    comparison_table,
+    method_names,
+)
+from unselected.experiments.published import Comparison, compare_with_published
+from unselected.experiments.simulation import SimulationRecord, simulation, simulation_data
+
+__all__ = [
+    "ColonData",
+    "ColonRecord",
+    "Comparison",
+    "ComparisonRecord",
+    "ComparisonRow",
+    "PairedTest",
+    "SimulationRecord",
+    "colon",
+    "compare",
+    "compare_with_published",
+    "comparison_table",
+    "load_colon",
+    "method_names",
+    "paired_tests",
+    "simulation",
+    "simulation_data",
+]

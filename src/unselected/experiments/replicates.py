@@ -1,0 +1,70 @@
+"""Long runs: seeded replicates in parallel, with progress, that can be killed and continued."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from unselected.files.checkpoints import Checkpoints
+
+try:
+    from tqdm import tqdm
+except ImportError as error:  # pragma: no cover - tested in a subprocess
+    raise ImportError(
+        'experiments show their progress with tqdm: pip install "unselected[experiments]"'
+    ) from error
+
+Record = dict[str, Any]
+
+
+def run_replicates(
+    work: Callable[[int, np.random.SeedSequence], list[Record]],
+    n_replicates: int,
+    *,
+    seed: int,
+    settings: Mapping[str, Any],
+    n_jobs: int | None = None,
+    checkpoint: str | None = None,
+    progress: bool = False,
+    unit: str = "replicate",
+) -> list[Record]:
+    """Run ``work(replicate, seed)`` for each replicate, and return all records in order.
+
+    Each replicate has a seed of its own, spawned from ``seed``, so that neither the number of
+    jobs nor an interruption changes a number. With ``checkpoint``, the path of a file, finished
+    replicates are written there as they come; called again with the same settings, the run goes
+    on where it was.
+
+    Parameters
+    ----------
+    work : callable
+        Returns records of plain JSON types. With several jobs it runs in other processes.
+    settings : mapping
+        What the numbers depend on besides the number of replicates; a checkpoint made with other
+        settings is refused.
+    """
+    seeds = np.random.SeedSequence(seed).spawn(n_replicates)
+    store = Checkpoints(checkpoint, {**settings, "seed": seed}) if checkpoint else None
+    finished = {
+        r: found for r, found in (store.finished() if store else {}).items() if r < n_replicates
+    }
+    done = {replicate: found["records"] for replicate, found in finished.items()}
+    left = [replicate for replicate in range(n_replicates) if replicate not in done]
+    tasks = (delayed(_numbered)(work, replicate, seeds[replicate]) for replicate in left)
+    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    with tqdm(total=n_replicates, initial=len(done), unit=unit, disable=not progress) as bar:
+        for replicate, records in results:
+            if store:
+                store.add(replicate, {"records": records})
+            done[replicate] = records
+            bar.update()
+    return [record for replicate in range(n_replicates) for record in done[replicate]]
+
+
+def _numbered(
+    work: Callable[[int, np.random.SeedSequence], list[Record]],
+    replicate: int,
+    seed: np.random.SeedSequence,
+) -> tuple[int, list[Record]]:
+    return replicate, work(replicate, seed)
