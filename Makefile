@@ -2,13 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench validate clean
+.PHONY: demo test test-browser lint bench validate clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/unselected demo
 
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+# The report in a real browser: Debian's chromium, driven by playwright; skips where there is none.
+test-browser: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --group browser
+	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/browser
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -29,9 +34,9 @@ clean:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 .venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	touch $@
 
 .venv/installed-dev: .venv/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
 	touch $@

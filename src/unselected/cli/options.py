@@ -1,0 +1,117 @@
+"""Options that commands share, and how they speak: data on stdout, all else on stderr."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from unselected.cli import STANDARD_STREAM
+from unselected.selection import Ties
+
+SCHEMA = 1
+
+
+def _path(_: type, tokens: Sequence[Token]) -> str:
+    value = tokens[0].value
+    return "-" if value == STANDARD_STREAM else value
+
+
+Input = Annotated[str, Parameter(converter=_path)]
+Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Speech:
+    """How a command answers.
+
+    Parameters
+    ----------
+    json
+        Print one JSON object on stdout.
+    debug
+        Show the traceback of an error.
+    """
+
+    json: Annotated[bool, Parameter(negative="")] = False
+    debug: Annotated[bool, Parameter(negative="")] = False
+
+    def answer(self, command: str, content: dict[str, Any], text: str) -> None:
+        """Print the answer, as text or as a JSON object with its schema number."""
+        if self.json:
+            print(json.dumps({"schema": SCHEMA, "command": command, **content}, allow_nan=False))
+        else:
+            print(text)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Source:
+    """A table with features and classes.
+
+    Parameters
+    ----------
+    target
+        Name of the column (or row) that holds the two classes.
+    id
+        Name of a column that only identifies the cases.
+    features_in_rows
+        The table has a row for each feature and a column for each case.
+    """
+
+    target: str
+    id: str | None = None
+    features_in_rows: Annotated[bool, Parameter(negative="")] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choice:
+    """How features are selected.
+
+    Parameters
+    ----------
+    k
+        Keep this many features, the most correlated ones.
+    threshold
+        Keep the features whose absolute correlation is above this.
+    preselected_from
+        The table holds only columns that somebody already kept, by correlation, out of so many.
+    always_keep
+        Keep this column whatever its correlation; may be given several times.
+    ties
+        Who is kept among tied features: first or random.
+    uncorrected
+        Do not condition on the selection, for comparison.
+    seed
+        Seed of random choices.
+    """
+
+    k: int | None = None
+    threshold: float | None = None
+    preselected_from: int | None = None
+    always_keep: tuple[str, ...] = ()
+    ties: Ties = "first"
+    uncorrected: Annotated[bool, Parameter(negative="")] = False
+    seed: int = 0
+
+
+def note(text: str) -> None:
+    """Say something that is not data."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def columns_of(rows: list[tuple[Any, ...]], header: tuple[str, ...]) -> str:
+    """Return rows as aligned text, numbers to the right."""
+    cells = [tuple(map(str, row)) for row in [header, *rows]]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if j == 0 else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )

@@ -1,0 +1,99 @@
+"""The report in a real browser: `make test-browser`. Skips where no Chromium is installed."""
+
+import http.server
+import json
+import shutil
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+
+from unselected import SelectiveBernoulliNB
+from unselected.datasets import make_paper_simulation
+from unselected.report import examine, report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    data = make_paper_simulation(60, 1, 400, concentration=20.0, random_state=2)
+    y = np.where(data.y_train == 1, "tumour", "normal")
+    findings = examine(
+        data.X_train, y, classifier=SelectiveBernoulliNB(k=10), n_splits=3, n_repeats=1
+    )
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(report(findings, title="A report"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, page_file):
+    """The page, with what it asked for and what it complained of."""
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    seen = {"requests": [], "messages": []}
+    page.on("request", lambda request: seen["requests"].append(request.url))
+    page.on("console", lambda message: seen["messages"].append(message.text))
+    page.on("pageerror", lambda error: seen["messages"].append(str(error)))
+    page.goto(page_file.as_uri())
+    yield page, seen
+    page.close()
+
+
+def test_it_renders_without_errors_and_asks_for_nothing(opened, page_file):
+    page, seen = opened
+    assert page.title() == "A report"
+    assert seen["requests"] == [page_file.as_uri()]
+    assert seen["messages"] == []
+    assert page.locator("h2").all_inner_texts()[0] == "Verdict"
+    for picture in page.locator("figure svg").all():
+        box = picture.bounding_box()
+        assert box["width"] > 200
+        assert box["height"] > 150
+
+
+def test_it_reads_on_a_phone(opened):
+    page, _ = opened
+    page.set_viewport_size({"width": 375, "height": 800})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 375
+    assert all(p.bounding_box()["width"] <= 375 for p in page.locator("figure svg").all())
+
+
+def test_it_prints(opened):
+    page, _ = opened
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 20_000
+
+
+def test_the_test_would_notice(browser, tmp_path):
+    """A twin that asks for an image elsewhere and complains."""
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/x.png"
+    twin = tmp_path / "twin.html"
+    twin.write_text(f"<img src={json.dumps(address)}><script>console.error('oh')</script>")
+    page = browser.new_page()
+    requests, messages = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.goto(twin.as_uri())
+    page.close()
+    server.shutdown()
+    server.server_close()
+    assert address in requests
+    assert any("oh" in message for message in messages)
