@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from unselected import SelectiveBernoulliNB
+from unselected.cli.options import patience
 from unselected.files.models import load_model
 from unselected.files.tables import read_table
 
@@ -205,6 +206,18 @@ def test_the_demo_shows_both_methods(folder):
     gaps = [abs(float(row[2]) - float(row[3])) for row in rows]
     assert len(gaps) == 8
     assert all(corrected < naive for naive, corrected in zip(gaps[::2], gaps[1::2], strict=True))
+
+
+def test_patience_speaks_only_of_what_takes_long(capsys):
+    with patience("quick", after=0.5):
+        pass
+    assert capsys.readouterr().err == ""
+    with patience("slow", after=0.05):
+        time.sleep(0.3)
+    out, err = capsys.readouterr()
+    assert "slow: 0 s" in err
+    assert err.endswith("\n")
+    assert out == ""
 
 
 def test_help_and_version():

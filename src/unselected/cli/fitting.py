@@ -8,7 +8,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from unselected import __version__
-from unselected.cli.options import Choice, Input, Output, Source, Speech, note
+from unselected.cli.options import Choice, Input, Output, Source, Speech, note, patience
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.inputs import find_columns
 from unselected.files import sha256
@@ -54,12 +54,13 @@ def fit(
 
 def read_training(path: str, source: Source) -> Table:
     """Return a table with classes."""
-    table = read_table(
-        path,
-        target=source.target,
-        id_column=source.id,
-        features_in_rows=source.features_in_rows,
-    )
+    with patience(f"reading {path}"):
+        table = read_table(
+            path,
+            target=source.target,
+            id_column=source.id,
+            features_in_rows=source.features_in_rows,
+        )
     for remark in table.notes:
         note(f"note: {remark}")
     return table
@@ -67,7 +68,8 @@ def read_training(path: str, source: Source) -> Table:
 
 def fitted(table: Table, choice: Choice) -> SelectiveBernoulliNB:
     """Return the classifier fitted to a table, and tell the seed and the positive class."""
-    model = classifier(table, choice).fit(table.X, table.y)
+    with patience("fitting"):
+        model = classifier(table, choice).fit(table.X, table.y)
     positive = model.classes_[1]
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     note(f"classes {model.classes_[0]} and {positive}; probabilities are those of {positive}")

@@ -2,7 +2,10 @@
 
 import json
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -97,6 +100,30 @@ class Choice:
     ties: Ties = "first"
     uncorrected: Annotated[bool, Parameter(negative="")] = False
     seed: int = 0
+
+
+@contextmanager
+def patience(what: str, *, after: float = 2.0) -> Iterator[None]:
+    """Show on stderr how long something has been going on, once it takes longer than that."""
+    done = threading.Event()
+    start = time.monotonic()
+
+    def tell() -> None:
+        told = False
+        while not done.wait(1.0 if told else after):
+            told = True
+            seconds = time.monotonic() - start
+            print(f"\r{what}: {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        if told:
+            print(file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
 
 
 def note(text: str) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from unselected.cli.options import Input, Output, Speech, columns_of, note
+from unselected.cli.options import Input, Output, Speech, columns_of, note, patience
 from unselected.files import write_csv
 from unselected.files.models import SavedModel, load_model
 from unselected.files.tables import read_table
@@ -41,13 +41,14 @@ def predict(
     """
     saved = load_model(model)
     names = saved.kept.names
-    table = read_table(
-        new,
-        id_column=id,
-        features_in_rows=features_in_rows,
-        columns=None if names is None else names.tolist(),
-    )
-    probability = saved.predict_proba(table.X)
+    with patience("predicting"):
+        table = read_table(
+            new,
+            id_column=id,
+            features_in_rows=features_in_rows,
+            columns=None if names is None else names.tolist(),
+        )
+        probability = saved.predict_proba(table.X)
     positive = str(saved.kept.classes[1])
     note(f"{len(probability)} cases; probabilities are those of {positive}")
     ids = range(1, len(probability) + 1) if table.ids is None else table.ids

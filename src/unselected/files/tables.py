@@ -264,11 +264,9 @@ class _Block(NamedTuple):
 class _Text:
     """The rows of a text file, one after the other."""
 
-    def __init__(
-        self, stream: IO[bytes] | gzip.GzipFile, request: _Request, delimiters: str
-    ) -> None:
+    def __init__(self, stream: io.TextIOWrapper, request: _Request, delimiters: str) -> None:
         self.request = request
-        self._stream = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        self._stream = stream
         self._waiting = deque([self._stream.readline()])
         outside_quotes = re.sub(r'"[^"]*"', "", self._waiting[0])
         self.delimiter = max(delimiters, key=outside_quotes.count)
@@ -375,8 +373,9 @@ def _read_text(file: IO[bytes], request: _Request, delimiters: str) -> Table:
     file.seek(0)
     if start in (b"PAR1", b"PK\x03\x04"):
         raise request.error("it is no text: a Parquet or .npz file is known by the end of its name")
-    with _explained(request):
-        stream = gzip.GzipFile(fileobj=file) if start[:2] == b"\x1f\x8b" else file
+    content = gzip.GzipFile(fileobj=file) if start[:2] == b"\x1f\x8b" else file
+    decoded = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+    with _explained(request), decoded as stream:
         text = _Text(stream, request, delimiters)
         return _feature_rows(text) if request.features_in_rows else _sample_rows(text)
 
