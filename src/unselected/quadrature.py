@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 NEGLIGIBLE = 40.0
 
 # The rule of `trapezoid`: step at the peak in widths, growth of the steps, change that is allowed.
-_STEP, _STRETCH, _TOLERANCE = 0.4, 0.3, 2e-6
+_STEP, _STRETCH, _TOLERANCE = 0.36, 0.3, 5e-6
 # Step of its scan, and nodes at which it gives up.
 _SCAN, _MOST_NODES = 0.5, 20_000
 
@@ -93,7 +93,7 @@ def trapezoid(
     width apart at the peak, and further and further out in the tails. Peaks with nothing between
     them get a rule each; peaks that overlap share one with equal steps. Nodes are doubled until
     leaving out every second one changes neither the integral nor the first two moments by more
-    than a relative 2e-6; the error of the full rule is then about the square of that, or less.
+    than a relative 5e-6; the error of the full rule is then about the square of that, or less.
 
     Parameters
     ----------

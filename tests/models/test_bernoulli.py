@@ -174,6 +174,19 @@ def test_agrees_with_the_direct_sum_over_the_grid(corrected, seed):
     )
 
 
+@pytest.mark.parametrize(("n0", "n1"), [(100, 100), (7, 60)])
+def test_table_and_pairs_agree(n0, n1, monkeypatch, seed):
+    """Two ways to the same numbers: one table of all counts, or each pair by itself in logs."""
+    counts, rows = some_counts(n0, n1, 300, np.random.default_rng(seed))
+    event = keep_preselected(counts, 5000, 0.01, NONE).event
+    log_joints = []
+    for fewest in (0, 10**9):
+        monkeypatch.setattr("unselected.models.bernoulli._FEWEST_PAIRS_BY_TABLE", fewest)
+        posterior = BernoulliModel().condition(counts, event)
+        log_joints.append(posterior.log_joint(rows))
+    np.testing.assert_allclose(*log_joints, rtol=1e-11)
+
+
 def test_the_papers_grid_is_the_papers():
     """30 prior quantiles of alpha and Simpson's rule, written down again."""
     counts, _ = some_counts(10, 12, 6, np.random.default_rng(3))

@@ -28,6 +28,9 @@ from unselected.quadrature import (
 from unselected.selection import Event
 from unselected.tables import CountLaw, Ints
 
+# When the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries, none of them below 1e-160.
+_MOST_CASES_BY_TABLE, _FEWEST_PAIRS_BY_TABLE = 512, 200
+
 # Elements of a float copy of the rows that are predicted at a time.
 _ROW_BLOCK = 1 << 20
 
@@ -197,7 +200,7 @@ class _Scale:
         how far down that has to be is known from the density at some points in between.
         """
         decay = max(0.0, self.log_rate - self.log_n - np.log(self.a)) + 100.0 / self.a + 1.0
-        low = -float(np.log(decay))
+        low = float(np.floor(-np.log(decay)))  # whole, so that the scan meets the points below
         middle = low + np.arange(np.ceil(-low) + 3)
         needed = np.max(log_density(middle)) - NEGLIGIBLE - self.log_bound
         high = middle[-1]
@@ -231,6 +234,8 @@ class _Likelihood:
         self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
         per_pair = _log_best(n0, self.I0) + _log_best(n1, self.I1)
         self.log_bound = float(self.n_equal @ per_pair)
+        # With so few cases no probability of a pair of counts is anywhere near the smallest double.
+        self.by_table = n0 + n1 <= _MOST_CASES_BY_TABLE and self.I0.size > _FEWEST_PAIRS_BY_TABLE
         self.omitted: list[OmittedCounts] = []
         if event.cut is not None:
             self.omitted.append(OmittedCounts.at_most(event.cut, n0, n1))
@@ -249,13 +254,14 @@ class _Likelihood:
         selected = np.zeros(len(self.omitted))
         for nodes, log_p0, log_p1 in self.law.blocks(u):
             theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            terms = _rows(log_p0, self.I0)
-            terms += _rows(log_p1, self.I1)
-            log_pairs = np.logaddexp(log_pairs, _log_sums(terms, weights, theta))
-            if self.omitted:
-                pmf0 = np.exp(log_p0)
-                pmf1 = pmf0 if log_p1 is log_p0 else np.exp(log_p1)
-                selected += selected_probabilities(self.omitted, pmf0, pmf1, weights)
+            pmf0 = np.exp(log_p0)
+            pmf1 = pmf0 if log_p1 is log_p0 else np.exp(log_p1)
+            if self.by_table:
+                sums = self._log_table(pmf0, pmf1, weights, theta)
+            else:
+                sums = self._log_pairs(log_p0, log_p1, weights, theta)
+            log_pairs = np.logaddexp(log_pairs, sums)
+            selected += selected_probabilities(self.omitted, pmf0, pmf1, weights)
         log_omitted = [
             log_omission(self.law, u, omitted, total)
             for omitted, total in zip(self.omitted, selected, strict=True)
@@ -268,6 +274,24 @@ class _Likelihood:
             log_at_most=log_at_most,
         )
 
+    def _log_pairs(self, log_p0: Floats, log_p1: Floats, weights: Floats, theta: Floats) -> Floats:
+        """Return log P and log E[theta; P] of each pair of counts, by logs of all nodes."""
+        # One row per count: taking rows is faster than taking columns.
+        terms = np.take(np.ascontiguousarray(log_p0.T), self.I0, axis=0)
+        terms += np.take(np.ascontiguousarray(log_p1.T), self.I1, axis=0)
+        top = np.max(terms, axis=1, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
+        sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(sums) + top[:, 0])
+
+    def _log_table(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
+        """Return the same by one table of all counts: faster for many pairs and few cases."""
+        weighted = pmf0.T * weights
+        tables = [weighted @ pmf1, (weighted * theta) @ pmf1]
+        with np.errstate(divide="ignore"):
+            return np.log([table[self.I0, self.I1] for table in tables])
+
     def log_predictive(self, u: Floats, mean_theta: Floats) -> tuple[Floats, Floats]:
         """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, pairs).
 
@@ -279,20 +303,6 @@ class _Likelihood:
         log_total = np.log1p(n_c * u)
         log_one = np.log(theta + ones * u) - log_total
         return log_one, np.log((1.0 - theta) + (n_c - ones) * u) - log_total
-
-
-def _log_sums(terms: Floats, weights: Floats, theta: Floats) -> Floats:
-    """Return log sum(weights exp(terms)) and log sum(weights theta exp(terms)) over the nodes."""
-    top = np.max(terms, axis=1, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
-    terms = np.exp(terms - top)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.stack([weights, weights * theta]) @ terms.T) + top[:, 0])
-
-
-def _rows(log_pmf: Floats, I: Ints) -> Floats:
-    """Return log P(I | theta), one row per count: taking rows is faster than taking columns."""
-    return np.take(np.ascontiguousarray(log_pmf.T), I, axis=0)
 
 
 def _log_best(n: int, i: Ints) -> Floats:
