@@ -81,7 +81,7 @@ def log_prior(alpha, a, b):
     return a * np.log(b) - gammaln(a) - (a + 1) * np.log(alpha) - b / alpha
 
 
-def log_alpha_rule(a, b, n_nodes=601):
+def log_alpha_rule(a, b, n_nodes=1501):
     """Nodes of alpha and prior masses: a dense trapezoid rule in log(alpha), with the right tail,
     where the likelihood is that of alpha = infinity, put on the last node."""
     t = np.linspace(np.log(b / 60), np.log(1e8), n_nodes)

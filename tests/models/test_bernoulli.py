@@ -152,7 +152,7 @@ def test_the_event_is_the_only_difference_between_corrected_and_not():
 
 @pytest.mark.parametrize("corrected", [True, False])
 def test_agrees_with_the_direct_sum_over_the_grid(corrected, seed):
-    """The oracle: full tables of (I0, I1), 600 nodes of alpha, the event as a masked sum."""
+    """The oracle: full tables of (I0, I1), 1500 nodes of alpha, the event as a masked sum."""
     counts, rows = some_counts(12, 17, 30, np.random.default_rng(seed), alpha=10.0)
     selection = keep_top(counts, 4, "first", NONE, np.random.default_rng(seed))
     a, b, cut = selection.event.n_below, selection.event.n_at_most, selection.event.cut
