@@ -23,6 +23,7 @@ from scipy import sparse
 
 from unselected import SelectiveBernoulliNB
 from unselected.columns import ClassCounts
+from unselected.events import Event
 from unselected.files import models as model_files
 from unselected.files import plain, sha256, write_csv, write_text
 from unselected.files import tables as table_files
@@ -31,7 +32,6 @@ from unselected.files.models import ModelError, load_model, save_model
 from unselected.files.tables import Table, TableError, read_table
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
-from unselected.selection import Event
 
 HERE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

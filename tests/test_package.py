@@ -11,7 +11,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_public_names_are_frozen():
-    assert sorted(unselected.__all__) == ["Selection", "SelectiveBernoulliNB", "__version__"]
+    assert sorted(unselected.__all__) == [
+        "Selection",
+        "SelectiveBernoulliNB",
+        "SelectiveGaussianNB",
+        "SelectiveNaiveRegressor",
+        "__version__",
+    ]
     assert dir(unselected) == unselected.__all__
     for name in unselected.__all__:
         assert getattr(unselected, name) is not None

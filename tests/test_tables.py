@@ -36,8 +36,9 @@ def joint_table(count_law, u):
 def test_pmf_is_the_beta_binomial(n, theta, log_alpha):
     alpha = np.exp(log_alpha)
     ours = np.exp(log_pmf_table(n, np.array([theta]), 1.0 / alpha))
+    # The oracle's beta functions lose some digits where alpha (1 - theta) is small.
     np.testing.assert_allclose(
-        ours, oracle.beta_binomial(n, np.array([theta]), alpha), rtol=1e-9, atol=1e-300
+        ours, oracle.beta_binomial(n, np.array([theta]), alpha), rtol=1e-8, atol=1e-300
     )
 
 

@@ -13,8 +13,10 @@ from scipy import stats
 from unselected import SelectiveBernoulliNB, __version__
 from unselected.columns import count_classes
 from unselected.datasets import make_paper_simulation
+from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel
-from unselected.selection import Event, Ties, keep_top
+from unselected.scores import CountScores
+from unselected.selection import Ties, keep_top
 
 SIZES = (1, 10, 100, 1000, 10_000)
 
@@ -30,7 +32,9 @@ def accuracy(n_replicates: int, seed: int) -> None:
         for r in range(n_replicates):
             data = make_paper_simulation(n_test=200, random_state=np.random.default_rng([seed, r]))
             counts, _ = count_classes(data.X_train, data.y_train, None)
-            selection = keep_top(counts, k, "first", np.array([], int), np.random.default_rng(0))
+            selection = keep_top(
+                CountScores(counts), k, "first", np.array([], int), np.random.default_rng(0)
+            )
             kept, rows = counts.take(selection.indices), data.X_test[:, selection.indices] > 0
             for j, event in enumerate((selection.event, Event())):
                 posteriors = [

@@ -8,15 +8,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unselected.estimators.bernoulli import SelectiveBernoulliNB
+    from unselected.estimators.gaussian import SelectiveGaussianNB
+    from unselected.estimators.regression import SelectiveNaiveRegressor
     from unselected.selection import Selection
 
 __version__ = "0.1.0"
 
-__all__ = ["Selection", "SelectiveBernoulliNB", "__version__"]
+__all__ = [
+    "Selection",
+    "SelectiveBernoulliNB",
+    "SelectiveGaussianNB",
+    "SelectiveNaiveRegressor",
+    "__version__",
+]
 
 _HOME = {
     "Selection": "unselected.selection",
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
+    "SelectiveGaussianNB": "unselected.estimators.gaussian",
+    "SelectiveNaiveRegressor": "unselected.estimators.regression",
 }
 
 

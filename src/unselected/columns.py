@@ -80,8 +80,8 @@ def count_classes(
     common = binarize if isinstance(binarize, int | float) else AS_IS
     thresholds = np.broadcast_to(np.float64(common), (p,))
     blocks = _blocks(X)
-    counts_of_blocks = _in_threads(
-        lambda columns: _count_block(X[:, columns], y, binarize, _shifted(label, columns.start)),
+    counts_of_blocks = in_threads(
+        lambda columns: _count_block(X[:, columns], y, binarize, shifted(label, columns.start)),
         blocks,
     )
     for columns, (counted, cuts) in zip(blocks, counts_of_blocks, strict=True):
@@ -103,13 +103,22 @@ def binarize_columns(
 
 
 def _blocks(X: NDArray[Any]) -> list[slice]:
+    if X.dtype in (np.bool_, np.uint8) and _has_solid_rows(X):
+        return _blocks_of(_ROW_BYTES, X.shape[1])
+    return copied_blocks(X, X.itemsize)
+
+
+def copied_blocks(X: NDArray[Any], itemsize: int = 8) -> list[slice]:
+    """Return blocks of columns of which a copy, with items of that size, stays in the cache."""
     n, p = X.shape
-    in_place = X.dtype in (np.bool_, np.uint8) and _has_solid_rows(X)
-    width = _ROW_BYTES if in_place else max(64, _COPY_BYTES // (n * X.itemsize))
+    return _blocks_of(max(64, _COPY_BYTES // (n * itemsize)), p)
+
+
+def _blocks_of(width: int, p: int) -> list[slice]:
     return [slice(start, min(start + width, p)) for start in range(0, p, width)]
 
 
-def _in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]:
+def in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]:
     """Yield the result for each block in order; numpy lets threads run at the same time."""
     if len(blocks) == 1:
         yield work(blocks[0])
@@ -127,7 +136,8 @@ def _with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
     return X if _has_solid_rows(X) else np.ascontiguousarray(X)
 
 
-def _shifted(label: Label, start: int) -> Label:
+def shifted(label: Label, start: int) -> Label:
+    """Return the names of the columns of a block that starts there."""
     return lambda column: label(start + column)
 
 
@@ -239,12 +249,12 @@ def _check_zero_one(X: NDArray[Any], label: Label) -> None:
         )
 
 
-def check_finite(X: NDArray[Any], label: Label) -> None:
-    """Raise where a value is NaN or infinite, naming its column and row."""
+def check_finite(X: NDArray[Any], label: Label, *, missing_allowed: bool = False) -> None:
+    """Raise where a value is infinite, or NaN unless allowed, naming its column and row."""
     with np.errstate(over="ignore", invalid="ignore"):
         if X.dtype.kind != "f" or np.isfinite(X.sum(dtype=np.float64)):
             return
-    wrong = ~np.isfinite(X)
+    wrong = np.isinf(X) if missing_allowed else ~np.isfinite(X)
     if wrong.any():
         row, column = _first(wrong)
         what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"

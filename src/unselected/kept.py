@@ -4,12 +4,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from unselected.columns import Binarize, ClassCounts, Label, binarize_columns
+from unselected.columns import Binarize, ClassCounts, Label, binarize_columns, check_finite
+from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
-from unselected.quadrature import Floats
-from unselected.selection import Event
+from unselected.models.gaussian import GaussianModel, GaussianPosterior
+from unselected.models.regression import RegressionPosterior
+from unselected.moments import ClassMoments, LineMoments
+from unselected.quadrature import Floats, log_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +42,11 @@ class KeptBernoulli:
     classes: NDArray[Any]
     names: NDArray[Any] | None
 
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return int(self.thresholds.size)
+
     @cached_property
     def posterior(self) -> BernoulliPosterior:
         """The posterior of alpha, computed when first needed."""
@@ -46,3 +56,96 @@ class KeptBernoulli:
         """Return log P(class, row) for rows of the kept columns, in their order."""
         bits = binarize_columns(X, self.thresholds, self.binarize, label)
         return self.posterior.log_joint(bits)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptGaussian:
+    """The kept columns' moments by class, the event, and the model.
+
+    Attributes
+    ----------
+    model : GaussianModel
+    moments : ClassMoments
+        Of the kept columns.
+    event : RealEvent
+        The one conditioned on: without features where there is no correction.
+    pseudocounts : array of shape (G,)
+    classes : array of shape (G,)
+    names : array of shape (k,) or None
+    """
+
+    model: GaussianModel
+    moments: ClassMoments
+    event: RealEvent
+    pseudocounts: Floats
+    classes: NDArray[Any]
+    names: NDArray[Any] | None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.moments.size
+
+    @property
+    def log_class_evidence(self) -> float:
+        """The log probability of the training classes."""
+        f, n = self.pseudocounts, self.moments.sizes
+        logs = gammaln(f + n) - gammaln(f)
+        return float(logs.sum() + gammaln(f.sum()) - gammaln(f.sum() + n.sum()))
+
+    @cached_property
+    def posterior(self) -> GaussianPosterior:
+        """The posterior of tau, computed when first needed."""
+        return self.model.condition(self.moments.contrasts(), self.event)
+
+    def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
+        """Return log P(class, row) for rows of the kept columns, in their order."""
+        rows = real_rows(X, label)
+        counts = self.pseudocounts + self.moments.sizes
+        log_psi = np.log(counts / counts.sum())
+        joint = np.empty((len(rows), self.classes.size))
+        for g, code in enumerate(np.eye(self.classes.size)):
+            by_node = self.posterior.law(code).log_density(rows) + self.posterior.log_weights
+            joint[:, g] = log_psi[g] + log_sum(by_node, axis=1)
+        return joint
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRegression:
+    """The kept columns' moments with a real response, the event, and the model.
+
+    Attributes
+    ----------
+    model : GaussianModel
+    moments : LineMoments
+        Of the kept columns.
+    event : RealEvent
+        The one conditioned on: without features where there is no correction.
+    y_mean : float
+        Mean of the training responses.
+    names : array of shape (k,) or None
+    """
+
+    model: GaussianModel
+    moments: LineMoments
+    event: RealEvent
+    y_mean: float
+    names: NDArray[Any] | None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.moments.size
+
+    @cached_property
+    def posterior(self) -> RegressionPosterior:
+        """The posterior of tau and the law of y, computed when first needed."""
+        features = self.model.condition(self.moments.contrasts(), self.event)
+        n, _ = self.moments.complete
+        return RegressionPosterior(features, n, self.y_mean, self.moments.unit)
+
+
+def real_rows(X: NDArray[Any], label: Label) -> Floats:
+    """Return rows as doubles, in which NaN is a missing value; infinities are an error."""
+    check_finite(X, label, missing_allowed=True)
+    return np.asarray(X, dtype=np.float64)

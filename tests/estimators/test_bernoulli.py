@@ -395,7 +395,7 @@ def test_panel_is_a_fitted_classifier():
     assert clone(panel) is panel
     assert panel.fit(X, y) is panel
     assert not hasattr(panel, "feature_names_in_")
-    assert repr(panel) == "BernoulliPanel(6 columns, classes ['a', 'b'])"
+    assert repr(panel) == "ClassifierPanel(6 columns, classes ['a', 'b'])"
     kept = X_new[:, model.selection_.indices]
     np.testing.assert_array_equal(panel.predict_proba(kept), model.predict_proba(X_new))
     assert panel.score(kept, panel.predict(kept)) == 1.0

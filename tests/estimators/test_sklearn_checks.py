@@ -4,7 +4,7 @@ import pytest
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 
 ESTIMATORS = [
     SelectiveBernoulliNB(),
@@ -12,11 +12,18 @@ ESTIMATORS = [
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),
     SelectiveBernoulliNB(threshold=0.05, correct_selection=False),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
+    SelectiveGaussianNB(),
+    SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
+    SelectiveGaussianNB(preselected_from=1000),
+    SelectiveNaiveRegressor(),
+    SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
+    SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
+    SelectiveNaiveRegressor(preselected_from=20),
 ]
 
 
 @parametrize_with_checks(ESTIMATORS)
-@pytest.mark.filterwarnings("ignore:No feature has an absolute correlation above")
+@pytest.mark.filterwarnings("ignore:No feature has an? .* above")
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_yielded_checks(estimator, check):
     check(estimator)
@@ -40,4 +47,4 @@ def test_yielded_checks(estimator, check):
     ],
 )
 def test_checks_that_are_not_yielded(estimator, name):
-    getattr(estimator_checks, name)("SelectiveBernoulliNB", estimator)
+    getattr(estimator_checks, name)(type(estimator).__name__, estimator)

@@ -1,12 +1,14 @@
-"""What every selective classifier does once it can tell log P(y, x): written here, in log space."""
+"""Predictions, written once: from log P(class, row), or from the predictive law of a number."""
 
 from abc import ABCMeta, abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from unselected.models.regression import Predictive, RegressionPosterior
 from unselected.quadrature import Floats, log_sum
 
 
@@ -49,7 +51,7 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the more probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -65,8 +67,9 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
     def expected_error(self, X: Any) -> float:
         """Return the error rate that the predictive probabilities of these rows imply.
 
-        The mean over rows of the smaller probability (section 4 of the paper). Where probabilities
-        can be trusted, this is about the error rate that will be seen.
+        The mean over rows of the probability of all classes but the most probable one (section 4 of
+        the paper). Where probabilities can be trusted, this is about the error rate that will be
+        seen.
 
         Parameters
         ----------
@@ -77,3 +80,97 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
         error : float
         """
         return float(np.mean(1.0 - np.max(self.predict_proba(X), axis=1)))
+
+
+class PredictiveRegressor(RegressorMixin, metaclass=ABCMeta):
+    """Predictions from ``_posterior_of_rows(X)``: a predictive distribution for each row."""
+
+    @abstractmethod
+    def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
+        """Return the posterior, and the kept columns of the rows as doubles."""
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Return the means of the predictive distributions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Return the standard deviations too.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only with ``return_std``.
+        """
+        moments = [part.mean_and_std() for part in self._parts(X)]
+        mean, std = (np.concatenate(part) for part in zip(*moments, strict=True))
+        return (mean, std) if return_std else mean
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Return quantiles of the predictive distributions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        quantiles : sequence of float, default=(0.05, 0.5, 0.95)
+            Each above 0 and below 1.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_quantiles)
+        """
+        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+            raise ValueError(f"quantiles={quantiles!r} must be numbers above 0 and below 1.")
+        return np.concatenate([part.quantiles(levels) for part in self._parts(X)])
+
+    def predict_log_density(self, X: Any, y: Any) -> Floats:
+        """Return the log predictive densities of given responses.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        posterior, rows = self._posterior_of_rows(X)
+        return posterior.log_density(rows, _responses(rows, y))
+
+    def predict_cdf(self, X: Any, y: Any) -> Floats:
+        """Return the predictive probabilities of a response of at most ``y``.
+
+        Where the predictions can be trusted, these are spread evenly over 0 to 1 for the
+        responses that come (the probability integral transform).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+        """
+        posterior, rows = self._posterior_of_rows(X)
+        responses = _responses(rows, y)[:, np.newaxis]
+        parts = [part.cdf(responses[block])[:, 0] for block, part in posterior.predictive(rows)]
+        return np.concatenate(parts)
+
+    def _parts(self, X: Any) -> list[Predictive]:
+        posterior, rows = self._posterior_of_rows(X)
+        return [part for _, part in posterior.predictive(rows)]
+
+
+def _responses(rows: Floats, y: Any) -> Floats:
+    responses = np.asarray(column_or_1d(y), dtype=np.float64)
+    check_consistent_length(rows, responses)
+    if not np.all(np.isfinite(responses)):
+        raise ValueError(
+            f"y is not a finite number in row {int(np.argmin(np.isfinite(responses)))}."
+        )
+    return responses

@@ -1,48 +1,29 @@
 """`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator."""
 
-import warnings
 from numbers import Real
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import Binarize, ClassCounts, check_finite, count_classes
+from unselected.columns import Binarize, count_classes
 from unselected.estimators.base import LogJointClassifier
 from unselected.estimators.inputs import (
-    TrainingTable,
     check_choice,
-    check_flag,
-    check_fraction,
     check_number,
     check_positive_pair,
-    check_rows,
     check_training,
-    check_whole,
-    column_label,
-    find_columns,
 )
-from unselected.estimators.panel import BernoulliPanel
+from unselected.estimators.panel import ClassifierPanel
+from unselected.estimators.selecting import SelectingEstimator
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
-from unselected.selection import (
-    Event,
-    Selection,
-    Ties,
-    keep_above,
-    keep_all,
-    keep_preselected,
-    keep_top,
-)
-from unselected.tables import absolute_cor, compare, threshold_cut
+from unselected.scores import CountScores
+from unselected.selection import Ties
 
 
-class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
+class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
     """Naive Bayes for binary features that stays honest after feature selection.
 
     The features most correlated with the class are selected inside `fit`, and the model is
@@ -138,16 +119,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
     (0.16, 0.44)
     """
 
-    selection_: Selection
-    threshold_: float | None
-    scores_: Floats
     binarize_thresholds_: Floats
-    concentration_: Floats
-    concentration_weights_: Floats
-    omission_probability_: Floats
-    log_marginal_likelihood_: float
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
     _kept: KeptBernoulli
 
     def __init__(
@@ -198,86 +170,52 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
             An error leaves the estimator as it was.
         """
         model = self._checked_model()
-        table = check_training(self, X, y)
+        table = check_training(self, X, y, "two classes")
         binarize = _plain_cut(self.binarize)
         counts, thresholds = count_classes(table.X, table.y, binarize, table.label)
-        selection = self._select(counts, table)
-        indices = selection.indices
+        scores = CountScores(counts)
+        selection = self._select(scores, table)
+        indices, event = selection.indices, selection.event
         kept = KeptBernoulli(
             model=model,
             counts=counts.take(indices),
-            event=selection.event if self.correct_selection else Event(selection.event.cut),
+            event=event if self.correct_selection else event.emptied(),
             thresholds=thresholds[indices],
             binarize=binarize,
             classes=table.classes,
             names=None if table.names is None else table.names[indices],
         )
-        self._remember(table, selection, thresholds, kept)
+        self._remember(table, selection, scores, kept.posterior)
+        self.classes_ = table.classes
+        self.binarize_thresholds_ = thresholds
+        self._kept = kept
         return self
 
-    def panel(self) -> BernoulliPanel:
+    def panel(self) -> ClassifierPanel[KeptBernoulli]:
         """Return a fitted classifier that needs only the kept columns.
 
         Returns
         -------
-        panel : BernoulliPanel
+        panel : ClassifierPanel
             It predicts as this classifier does, from tables with the kept columns: matched by
             name, in any order, where names exist; else in the order of ``selection_.indices``.
         """
         check_is_fitted(self)
-        return BernoulliPanel(self._kept)
+        return ClassifierPanel(self._kept)
 
     def _log_joint(self, X: Any) -> Floats:
         check_is_fitted(self)
-        X = check_rows(self, X)
-        indices, names = self.selection_.indices, getattr(self, "feature_names_in_", None)
-        check_finite(X, lambda column: column_label(column, names))
-        return self._kept.log_joint(
-            X if indices.size == X.shape[1] else X[:, indices],
-            lambda column: column_label(indices[column], names),
-        )
-
-    def transform(self, X: Any) -> Any:
-        """Return the kept columns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        X_kept : array of shape (n_samples, n_kept)
-            As they were given, not cut.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        check_finite(check_rows(self, X), lambda column: column_label(column, names))
-        return super().transform(X)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selection_.indices] = True
-        return mask
+        rows = self._kept_of(self._checked_rows(X))
+        return self._kept.log_joint(rows, self._label_kept)
 
     def _checked_model(self) -> BernoulliModel:
         """Check the parameters that do not depend on the data, and return the model they make."""
-        check_flag("correct_selection", self.correct_selection)
-        check_choice("ties", self.ties, ("first", "random"))
+        self._check_rule()
         check_choice("quadrature", self.quadrature, ("exact", "paper"))
         if isinstance(self.binarize, str):
             check_choice("binarize", self.binarize, ("auto", "median"))
         elif self.binarize is not None:
             check_number("binarize", self.binarize, "or 'auto', 'median' or None")
-        if self.k is not None and self.threshold is not None:
-            raise ValueError(
-                f"k={self.k} and threshold={self.threshold} are both given: give one of them."
-            )
-        if self.k is not None and self.preselected_from is not None:
-            raise ValueError(
-                f"k={self.k} does not go with preselected_from={self.preselected_from}: every "
-                "column of X is kept then."
-            )
         f0, f1 = check_positive_pair(
             "class_pseudocounts", self.class_pseudocounts, "one for each class"
         )
@@ -286,97 +224,8 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectorMixin, BaseEstimator):
         )
         return BernoulliModel(f0=f0, f1=f1, a=a, b=b, quadrature=self.quadrature)
 
-    def _select(self, counts: ClassCounts, table: TrainingTable) -> Selection:
-        p = table.X.shape[1]
-        always = find_columns(self.always_keep, table.names, p, "always_keep")
-        gamma = None if self.threshold is None else check_fraction("threshold", self.threshold)
-        if self.preselected_from is not None:
-            n_before = check_whole(
-                "preselected_from", self.preselected_from, p, None, "the columns of X included"
-            )
-            if gamma is None and always.size == p:
-                raise ValueError(
-                    f"preselected_from={n_before} says nothing where every column is in "
-                    "always_keep: give the threshold, or columns that were up for selection."
-                )
-            self._check_all_above(gamma, always, counts, table)
-            return keep_preselected(counts, n_before, gamma, always)
-        if gamma is not None:
-            return _warn_if_empty(keep_above(counts, gamma, always))
-        if self.k is None:
-            return keep_all(counts)
-        if always.size == p:
-            raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
-        free = "the number of columns" + (" that are not always kept" if always.size else "")
-        k = check_whole("k", self.k, 1, p - always.size, free)
-        return keep_top(counts, k, self.ties, always, self._rng())
-
-    def _rng(self) -> np.random.Generator:
-        """Return a generator, seeded from ``random_state`` only where ties are drawn."""
-        if self.ties == "first":
-            return np.random.default_rng(0)
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-
-    def _check_all_above(
-        self,
-        gamma: float | None,
-        always: NDArray[np.intp],
-        counts: ClassCounts,
-        table: TrainingTable,
-    ) -> None:
-        """Raise where a column that somebody is said to have kept is not above the threshold."""
-        if gamma is None:
-            return
-        sign = compare(counts.I0, counts.I1, counts.n0, counts.n1, threshold_cut(gamma))
-        sign[always] = 1
-        if np.any(sign <= 0):
-            column = int(np.argmax(sign <= 0))
-            kept = counts.take(np.array([column]))
-            score = absolute_cor(kept.I0, kept.I1, kept.n0, kept.n1)[0]
-            raise ValueError(
-                f"{table.label(column)} has an absolute correlation of {score:.6g}, which is not "
-                f"above threshold={gamma:.6g}: it cannot have been kept by that threshold."
-            )
-
-    def _remember(
-        self,
-        table: TrainingTable,
-        selection: Selection,
-        thresholds: Floats,
-        kept: KeptBernoulli,
-    ) -> None:
-        """Replace all that an earlier fit left by what this one found."""
-        posterior, counts = kept.posterior, kept.counts
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_kept"]:
-            delattr(self, name)
-        self.n_features_in_ = table.X.shape[1]
-        if table.names is not None:
-            self.feature_names_in_ = table.names
-        self.classes_ = table.classes
-        self.selection_ = selection
-        self.threshold_ = selection.threshold
-        self.scores_ = absolute_cor(counts.I0, counts.I1, counts.n0, counts.n1)
-        self.binarize_thresholds_ = thresholds
-        with np.errstate(over="ignore"):
-            self.concentration_ = np.exp(posterior.log_alpha)
-        self.concentration_weights_ = np.exp(posterior.log_weights)
-        self.omission_probability_ = np.exp(posterior.log_at_most)
-        self.log_marginal_likelihood_ = posterior.log_evidence
-        self._kept = kept
-
 
 def _plain_cut(binarize: Any) -> Binarize:
     """Return numbers of any type as float."""
     plain: Binarize = float(binarize) if isinstance(binarize, Real) else binarize
     return plain
-
-
-def _warn_if_empty(selection: Selection) -> Selection:
-    if selection.indices.size == 0:
-        warnings.warn(
-            f"No feature has an absolute correlation above threshold={selection.threshold}: the "
-            "predictions will be the class frequencies.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return selection

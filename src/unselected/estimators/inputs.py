@@ -6,7 +6,7 @@ scikit-learn's validation does most of it; here errors learn to name the column 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,20 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
+from unselected.events import Statistic
+
+Target = Literal["two classes", "classes", "numbers"]
+
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """A validated training set: table, classes as 0 and 1, and what the columns are called."""
+    """A validated training set: table, response, and what the columns are called.
+
+    The response is the number of a class in ``classes``, or a number itself where there are none.
+    """
 
     X: NDArray[Any]
-    y: NDArray[np.intp]
+    y: NDArray[Any]
     classes: NDArray[Any]
     names: NDArray[Any] | None
 
@@ -38,18 +45,38 @@ def column_label(column: int, names: NDArray[Any] | None) -> str:
     return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
 
-def check_training(estimator: BaseEstimator, X: Any, y: Any) -> TrainingTable:
+def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:
     """Validate a training set without touching the estimator."""
     _check_names_distinct(X)
     probe = clone(estimator)  # validation records names and counts of columns on what it is given
-    _check_labels_known(y)
+    _check_response_known(y)
+    numeric = target == "numbers"
     try:
-        X, y = validate_data(probe, X, y, ensure_all_finite=False)
+        X, y = validate_data(
+            probe,
+            X,
+            y,
+            ensure_all_finite=False,
+            y_numeric=numeric,
+            ensure_min_samples=3 if numeric else 1,
+        )
     except (TypeError, ValueError) as error:
         raise naming_the_column(error, X) from error
-    classes, codes = _two_classes(y)
     names = getattr(probe, "feature_names_in_", None)
-    return TrainingTable(as_numbers(X, names), codes, classes, names)
+    X = as_numbers(X, names)
+    if numeric:
+        return TrainingTable(X, _varying_numbers(y), np.array([]), names)
+    classes, codes = _classes(y, target)
+    return TrainingTable(X, codes, classes, names)
+
+
+def _varying_numbers(y: Any) -> NDArray[np.float64]:
+    numbers = np.asarray(y, dtype=np.float64)
+    if np.ptp(numbers) == 0.0:
+        raise ValueError(
+            f"y is {numbers[0]:g} in all cases: there is nothing that features could be related to."
+        )
+    return numbers
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
@@ -89,7 +116,7 @@ def _check_names_distinct(X: Any) -> None:
             )
 
 
-def _check_labels_known(y: Any) -> None:
+def _check_response_known(y: Any) -> None:
     labels = np.asarray(y)
     if labels.ndim == 0 or labels.dtype.kind not in "fO":
         return
@@ -97,7 +124,7 @@ def _check_labels_known(y: Any) -> None:
     unknown = np.flatnonzero([_is_missing(label) for label in labels.tolist()])
     if unknown.size:
         raise ValueError(
-            f"Input y contains NaN or infinity: {unknown.size} of {labels.size} labels are "
+            f"Input y contains NaN or infinity: {unknown.size} of {labels.size} responses are "
             f"missing, the first in row {unknown[0]}. Drop these rows, or predict them later."
         )
 
@@ -112,10 +139,10 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _classes(y: Any, target: Target) -> tuple[NDArray[Any], NDArray[np.intp]]:
     check_classification_targets(y)
     kind = type_of_target(y)
-    if kind != "binary":
+    if target == "two classes" and kind != "binary":
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
         )
@@ -231,12 +258,15 @@ def check_whole(parameter: str, value: Any, low: int, high: int | None, meaning:
     return int(value)
 
 
-def check_fraction(parameter: str, value: Any) -> float:
-    """Return a number from 0 to 1, or raise."""
+def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
+    """Return a value that the statistic can have, or raise."""
     if not _is_a(Real, value):
-        raise TypeError(f"{parameter}={value!r} must be a number from 0 to 1.")
-    if not 0.0 <= value <= 1.0:
+        bounds = "from 0 to 1" if statistic == "|COR|" else "from 0 on"
+        raise TypeError(f"{parameter}={value!r} must be a number {bounds}.")
+    if statistic == "|COR|" and not 0.0 <= value <= 1.0:
         raise ValueError(f"{parameter}={value} is out of range: a correlation is from 0 to 1.")
+    if not 0.0 <= value < np.inf:
+        raise ValueError(f"{parameter}={value} is out of range: an F statistic is 0 or more.")
     return float(value)
 
 
@@ -244,6 +274,28 @@ def check_number(parameter: str, value: Any, else_: str) -> None:
     """Raise unless the value is a number other than NaN."""
     if not _is_a(Real, value) or np.isnan(value):
         raise ValueError(f"{parameter}={value!r} must be a number, {else_}.")
+
+
+def check_not_negative(parameter: str, value: Any, meaning: str) -> float:
+    """Return a finite number that is not below 0, or raise."""
+    if not _is_a(Real, value) or not 0.0 <= value < np.inf:
+        raise ValueError(f"{parameter}={value!r} must be a number from 0 on: {meaning}.")
+    return float(value)
+
+
+def check_pseudocounts(value: Any, n_classes: int) -> NDArray[np.float64]:
+    """Return a positive number for each class, or raise."""
+    numbers = [value] * n_classes if _is_a(Real, value) else value
+    try:
+        counts = np.array([float(number) for number in numbers if not isinstance(number, str)])
+    except (TypeError, ValueError):
+        counts = np.array([])
+    if counts.size != n_classes or not np.all((counts > 0.0) & (counts < np.inf)):
+        raise ValueError(
+            f"class_pseudocounts={value!r} must be a positive number, or one for each of the "
+            f"{n_classes} classes."
+        )
+    return counts
 
 
 def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:

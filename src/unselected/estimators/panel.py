@@ -1,50 +1,36 @@
-"""A fitted classifier that needs only the columns that were kept."""
+"""Fitted estimators that need only the columns that were kept."""
 
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from unselected.estimators.base import LogJointClassifier
+from unselected.estimators.base import LogJointClassifier, PredictiveRegressor
 from unselected.estimators.inputs import as_numbers, column_label, naming_the_column
-from unselected.kept import KeptBernoulli
+from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
+from unselected.models.regression import RegressionPosterior
 from unselected.quadrature import Floats
 
+K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
+C = TypeVar("C", KeptBernoulli, KeptGaussian)
 
-class BernoulliPanel(LogJointClassifier, BaseEstimator):
-    """What `SelectiveBernoulliNB.panel` returns: the fitted classifier on its kept columns alone.
 
-    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+class Panel(BaseEstimator, Generic[K]):
+    """A fitted estimator on its kept columns alone: fitting changes nothing, cloning returns it."""
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-        The number of kept columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the classifier was fitted to named columns. A table with names is then
-        matched by name, in any order; other columns that it has are not looked at.
-    """
-
-    def __init__(self, kept: KeptBernoulli) -> None:
-        self.kept = kept
-
-    @property
-    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
-        """The two classes."""
-        return self.kept.classes
+    kept: K
 
     @property
     def n_features_in_(self) -> int:
         """The number of kept columns."""
-        return int(self.kept.thresholds.size)
+        return self.kept.n_columns
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the kept columns."""
         if self.kept.names is None:
-            raise AttributeError("the classifier was fitted to columns without names")
+            raise AttributeError("the estimator was fitted to columns without names")
         return self.kept.names
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -52,9 +38,6 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         return self
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"BernoulliPanel({self.n_features_in_} columns, classes {self.classes_.tolist()})"
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Return the panel as it is: it is fitted.
@@ -65,11 +48,12 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
 
         Returns
         -------
-        self : BernoulliPanel
+        self : Panel
         """
         return self
 
-    def _log_joint(self, X: Any) -> Floats:
+    def _checked_rows(self, X: Any) -> NDArray[Any]:
+        """Return rows of the kept columns, as numbers and in their order."""
         names = self.kept.names
         if names is not None and hasattr(X, "columns"):
             X = _columns_by_name(X, names)
@@ -79,12 +63,68 @@ class BernoulliPanel(LogJointClassifier, BaseEstimator):
             )
         except (TypeError, ValueError) as error:
             raise naming_the_column(error, X) from error
-        X = as_numbers(X, names)
-        if X.shape[1] != self.n_features_in_:
+        rows = as_numbers(X, names)
+        if rows.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} columns, but the panel needs its {self.n_features_in_}."
+                f"X has {rows.shape[1]} columns, but the panel needs its {self.n_features_in_}."
             )
-        return self.kept.log_joint(X, lambda column: column_label(column, names))
+        return rows
+
+    def _label(self, column: int) -> str:
+        return column_label(column, self.kept.names)
+
+
+class ClassifierPanel(LogJointClassifier, Panel[C]):
+    """What ``panel()`` of a selective classifier returns: it needs the kept columns alone.
+
+    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+        The number of kept columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the classifier was fitted to named columns. A table with names is then
+        matched by name, in any order; other columns that it has are not looked at.
+    """
+
+    def __init__(self, kept: C) -> None:
+        self.kept = kept
+
+    @property
+    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
+        """The classes."""
+        return self.kept.classes
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"ClassifierPanel({self.n_features_in_} columns, classes {self.classes_.tolist()})"
+
+    def _log_joint(self, X: Any) -> Floats:
+        return self.kept.log_joint(self._checked_rows(X), self._label)
+
+
+class RegressorPanel(PredictiveRegressor, Panel[KeptRegression]):
+    """What ``panel()`` of a selective regressor returns: it needs the kept columns alone.
+
+    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of kept columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the regressor was fitted to named columns; see `ClassifierPanel`.
+    """
+
+    def __init__(self, kept: KeptRegression) -> None:
+        self.kept = kept
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"RegressorPanel({self.n_features_in_} columns)"
+
+    def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
+        return self.kept.posterior, real_rows(self._checked_rows(X), self._label)
 
 
 def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:

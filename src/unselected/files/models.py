@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unselected.columns import Binarize, ClassCounts
+from unselected.events import Event
 from unselected.files import plain, write_text
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats, log_sum
-from unselected.selection import Event
 from unselected.tables import threshold_cut
 
 _FORMAT, _VERSION, _KIND = "unselected model", 1, "bernoulli"

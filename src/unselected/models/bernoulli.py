@@ -1,31 +1,21 @@
 """The paper's naive Bayes model of binary features and a binary response, given an event.
 
 Everything but alpha is integrated out exactly, so that the posterior is a set of weighted nodes
-of alpha. The nodes are laid in v, where log(1/alpha) = v - exp(-v) - log(n): linear where
-the data can tell alpha, and double-exponential towards alpha = infinity, where they cannot and the
-prior falls only like a power. One trapezoid rule then serves for the bulk and the tail.
+of alpha.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammainccinv, gammaln, xlogy
+from scipy.special import betaln, xlogy
 
 from unselected.columns import ClassCounts
+from unselected.events import Event
+from unselected.models.concentration import ConcentrationPrior
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
-from unselected.quadrature import (
-    NEGLIGIBLE,
-    Floats,
-    gauss_legendre,
-    log_sum,
-    simpson,
-    theta_nodes,
-    trapezoid,
-)
-from unselected.selection import Event
+from unselected.quadrature import Floats, gauss_legendre, log_sum, simpson, theta_nodes
 from unselected.tables import CountLaw, Ints
 
 # When the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries, none of them below 1e-160.
@@ -157,56 +147,21 @@ class BernoulliModel:
 
     def _nodes(self, likelihood: "_Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
+        prior = ConcentrationPrior(self.a, self.b)
+
+        def log_likelihood(log_u: Floats) -> Floats:
+            return np.array([likelihood.at(x).log_total for x in log_u])
+
         if self.quadrature == "paper":
-            K = 30
-            log_u = np.log(gammainccinv(self.a, (np.arange(K) + 0.5) / K) / self.b)
-            return log_u, np.array([likelihood.at(x).log_total for x in log_u]) - np.log(K)
-        scale = _Scale(self, likelihood)
-
-        def log_density(v: Floats) -> Floats:
-            log_likelihood = [likelihood.at(x).log_total for x in scale.log_u(v)]
-            return np.asarray(scale.log_prior(v) + np.array(log_likelihood))
-
-        v, log_terms = trapezoid(log_density, *scale.bounds(log_density), self.refinement)
-        return scale.log_u(v), log_terms
-
-
-class _Scale:
-    """The variable v in which alpha is integrated: log u = v - exp(-v) - log(n), u = 1/alpha."""
-
-    def __init__(self, model: BernoulliModel, likelihood: "_Likelihood") -> None:
-        self.a, self.b = model.a, model.b
-        n = likelihood.law.n0 + likelihood.law.n1
-        self.log_n = np.log(n)
-        self.log_bound = likelihood.log_bound
-        # The log likelihood of a feature changes with u at most like n^2 u.
-        self.log_rate = np.log(self.b + likelihood.n_features * float(n) ** 2)
-
-    def log_u(self, v: Floats) -> Floats:
-        return np.asarray(v - np.exp(-v) - self.log_n)
-
-    def log_prior(self, v: Floats) -> Floats:
-        """Return the log prior density of v: 1/alpha ~ Gamma(a, rate b)."""
-        log_u = self.log_u(v)
-        jacobian = np.log1p(np.exp(-v))
-        constant = self.a * np.log(self.b) - gammaln(self.a)
-        return np.asarray(constant + self.a * log_u - self.b * np.exp(log_u) + jacobian)
-
-    def bounds(self, log_density: Callable[[Floats], Floats]) -> tuple[float, float]:
-        """Return an interval of v, a whole number long, outside of which there is no mass.
-
-        Below, only the prior's power of u is left, whatever the data. Above, the prior bounds the
-        density, for the likelihood is at most that of the observed rates and the event at most 1;
-        how far down that has to be is known from the density at some points in between.
-        """
-        decay = max(0.0, self.log_rate - self.log_n - np.log(self.a)) + 100.0 / self.a + 1.0
-        low = float(np.floor(-np.log(decay)))  # whole, so that the scan meets the points below
-        middle = low + np.arange(np.ceil(-low) + 3)
-        needed = np.max(log_density(middle)) - NEGLIGIBLE - self.log_bound
-        high = middle[-1]
-        while self.log_prior(high) > needed or self.b * np.exp(self.log_u(high)) < self.a:
-            high += 1.0
-        return low, float(high)
+            log_u = prior.quantile_nodes(30)
+            return log_u, log_likelihood(log_u) - np.log(log_u.size)
+        return prior.integrate(
+            log_likelihood,
+            likelihood.law.n0 + likelihood.law.n1,
+            likelihood.n_features,
+            log_bound=lambda log_u: np.full(log_u.shape, likelihood.log_bound),
+            refinement=self.refinement,
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,224 @@
+"""What every selective estimator does: check how features are to be selected, select, remember."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from unselected.columns import check_finite
+from unselected.estimators.inputs import (
+    TrainingTable,
+    check_choice,
+    check_flag,
+    check_not_negative,
+    check_positive_pair,
+    check_rows,
+    check_score,
+    check_whole,
+    column_label,
+    find_columns,
+)
+from unselected.models.gaussian import GaussianModel
+from unselected.quadrature import Floats
+from unselected.scores import Scores
+from unselected.selection import (
+    E,
+    Selection,
+    Ties,
+    keep_above,
+    keep_all,
+    keep_preselected,
+    keep_top,
+)
+
+# How errors call the scores.
+_WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
+
+
+class SelectingEstimator(SelectorMixin, BaseEstimator):
+    """Selection inside `fit`, with the parameters that all estimators share."""
+
+    k: int | None
+    threshold: float | None
+    correct_selection: bool
+    preselected_from: int | None
+    always_keep: Any
+    ties: Ties
+    random_state: Any
+
+    selection_: Selection[Any]
+    threshold_: float | None
+    scores_: Floats
+    concentration_: Floats
+    concentration_weights_: Floats
+    omission_probability_: Floats
+    log_marginal_likelihood_: float
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    # Whether NaN stands for a missing value.
+    _takes_missing = False
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_kept : array of shape (n_samples, n_kept)
+            As they were given.
+        """
+        check_is_fitted(self)
+        self._checked_rows(X)
+        return super().transform(X)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selection_.indices] = True
+        return mask
+
+    def _checked_rows(self, X: Any) -> NDArray[Any]:
+        """Return new rows as numbers; an error names the column."""
+        rows = check_rows(self, X)
+        names = getattr(self, "feature_names_in_", None)
+        check_finite(
+            rows,
+            lambda column: column_label(column, names),
+            missing_allowed=self._takes_missing,
+        )
+        return rows
+
+    def _kept_of(self, X: NDArray[Any]) -> NDArray[Any]:
+        indices = self.selection_.indices
+        return X if indices.size == X.shape[1] else X[:, indices]
+
+    def _label_kept(self, column: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return column_label(self.selection_.indices[column], names)
+
+    def _check_rule(self) -> None:
+        """Check the parameters of the selection that do not depend on the data."""
+        check_flag("correct_selection", self.correct_selection)
+        check_choice("ties", self.ties, ("first", "random"))
+        if self.k is not None and self.threshold is not None:
+            raise ValueError(
+                f"k={self.k} and threshold={self.threshold} are both given: give one of them."
+            )
+        if self.k is not None and self.preselected_from is not None:
+            raise ValueError(
+                f"k={self.k} does not go with preselected_from={self.preselected_from}: every "
+                "column of X is kept then."
+            )
+
+    def _select(self, scores: Scores[E], table: TrainingTable) -> Selection[E]:
+        p = scores.size
+        always = find_columns(self.always_keep, table.names, p, "always_keep")
+        gamma = None
+        if self.threshold is not None:
+            gamma = check_score("threshold", self.threshold, scores.statistic)
+        if self.preselected_from is not None:
+            return self._take_all(scores, table, always, gamma)
+        if gamma is not None:
+            return _warn_if_empty(keep_above(scores, gamma, always))
+        if self.k is None:
+            return keep_all(scores)
+        if always.size == p:
+            raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
+        free = "the number of columns" + (" that are not always kept" if always.size else "")
+        k = check_whole("k", self.k, 1, p - always.size, free)
+        return keep_top(scores, k, self.ties, always, self._rng())
+
+    def _take_all(
+        self,
+        scores: Scores[E],
+        table: TrainingTable,
+        always: NDArray[np.intp],
+        gamma: float | None,
+    ) -> Selection[E]:
+        """Keep the columns that somebody kept before, once that is found to be possible."""
+        p = scores.size
+        n_before = check_whole(
+            "preselected_from", self.preselected_from, p, None, "the columns of X included"
+        )
+        if gamma is None and always.size == p:
+            raise ValueError(
+                f"preselected_from={n_before} says nothing where every column is in "
+                "always_keep: give the threshold, or columns that were up for selection."
+            )
+        if gamma is not None:
+            above = scores.above(gamma)
+            above[always] = True
+            if not above.all():
+                column = int(np.argmin(above))
+                value = scores.values(np.array([column]))[0]
+                raise ValueError(
+                    f"{table.label(column)} has {_WORDS[scores.statistic]} of {value:.6g}, which "
+                    f"is not above threshold={gamma:.6g}: it cannot have been kept by that "
+                    "threshold."
+                )
+        return keep_preselected(scores, n_before, gamma, always)
+
+    def _rng(self) -> np.random.Generator:
+        """Return a generator, seeded from ``random_state`` only where ties are drawn."""
+        if self.ties == "first":
+            return np.random.default_rng(0)
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+
+    def _remember(
+        self, table: TrainingTable, selection: Selection[E], scores: Scores[E], posterior: Any
+    ) -> None:
+        """Replace all that an earlier fit left by what this one found."""
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_kept"]:
+            delattr(self, name)
+        self.n_features_in_ = table.X.shape[1]
+        if table.names is not None:
+            self.feature_names_in_ = table.names
+        self.selection_ = selection
+        self.threshold_ = selection.threshold
+        self.scores_ = scores.values(selection.indices)
+        with np.errstate(over="ignore"):
+            self.concentration_ = np.exp(posterior.log_alpha)
+        self.concentration_weights_ = np.exp(posterior.log_weights)
+        self.omission_probability_ = np.exp(posterior.log_at_most)
+        self.log_marginal_likelihood_ = posterior.log_evidence
+
+
+class GaussianEstimator(SelectingEstimator):
+    """The parameters of the model that the estimators for real-valued features share."""
+
+    concentration_prior: tuple[float, float]
+    variance_shrinkage: float
+
+    _takes_missing = True
+
+    def _checked_model(self) -> GaussianModel:
+        """Check the parameters that do not depend on the data, and return the model they make."""
+        self._check_rule()
+        a, b = check_positive_pair(
+            "concentration_prior", self.concentration_prior, "shape and rate"
+        )
+        shrinkage = check_not_negative(
+            "variance_shrinkage", self.variance_shrinkage, "degrees of freedom"
+        )
+        return GaussianModel(a, b, shrinkage)
+
+
+def _warn_if_empty(selection: Selection[E]) -> Selection[E]:
+    if selection.indices.size == 0:
+        words = _WORDS[selection.statistic]
+        warnings.warn(
+            f"No feature has {words} above threshold={selection.threshold}: the predictions will "
+            "be the same for all cases.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return selection

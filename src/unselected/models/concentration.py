@@ -1,0 +1,92 @@
+"""The prior of the concentration alpha, and the integral over it, common to the naive Bayes models.
+
+With real-valued features 1 / alpha is tau^2. The nodes are laid in v, where log(1/alpha) = v -
+exp(-v) - log(n): linear where the data can tell alpha, and double-exponential towards alpha =
+infinity, where they cannot and the prior falls only like a power. One trapezoid rule then serves
+for the bulk and the tail.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammainccinv, gammaln
+
+from unselected.quadrature import NEGLIGIBLE, Floats, trapezoid
+
+LogFunction = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class ConcentrationPrior:
+    """alpha ~ Inverse-Gamma(a, b): u = 1/alpha ~ Gamma(a, rate b)."""
+
+    a: float
+    b: float
+
+    def quantile_nodes(self, K: int) -> Floats:
+        """Return log u at the midpoints of K equal parts of the prior: the paper's nodes."""
+        return np.asarray(np.log(gammainccinv(self.a, (np.arange(K) + 0.5) / K) / self.b))
+
+    def log_prior(self, v: Floats, log_n: float) -> Floats:
+        """Return the log prior density of v."""
+        log_u = _log_u(v, log_n)
+        jacobian = np.log1p(np.exp(-v))
+        constant = self.a * np.log(self.b) - gammaln(self.a)
+        return np.asarray(constant + self.a * log_u - self.b * np.exp(log_u) + jacobian)
+
+    def integrate(
+        self,
+        log_likelihood: LogFunction,
+        n: float,
+        n_features: float,
+        *,
+        log_bound: LogFunction,
+        growth: float = 0.0,
+        refinement: int = 1,
+    ) -> tuple[Floats, Floats]:
+        """Lay nodes over the mass of prior times likelihood.
+
+        Parameters
+        ----------
+        log_likelihood : callable
+            Log of the likelihood, the event included, at an array of log u.
+        n, n_features : float
+            The log likelihood of a feature changes with u at most like n^2 u.
+        log_bound : callable
+            What the log likelihood does not exceed, as a function of log u.
+        growth : float
+            How fast that bound can grow with log u.
+        refinement : int
+            See `trapezoid`.
+
+        Returns
+        -------
+        log_u, log_terms : arrays
+            The integral is sum(exp(log_terms)).
+        """
+        log_n = float(np.log(n))
+
+        def log_density(v: Floats) -> Floats:
+            return np.asarray(self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n)))
+
+        # Below, only the prior's power of u is left, whatever the data.
+        log_rate = np.log(self.b + n_features * float(n) ** 2)
+        decay = max(0.0, log_rate - log_n - np.log(self.a)) + 100.0 / self.a + 1.0
+        low = float(np.floor(-np.log(decay)))  # whole, so that the scan meets the points below
+        # Above, prior and bound limit the density; how far down they have to be is known from
+        # the density at some points in between.
+        middle = low + np.arange(np.ceil(-low) + 3)
+        needed = np.max(log_density(middle)) - NEGLIGIBLE
+        high = middle[-1:]
+        while (
+            self.log_prior(high, log_n)[0] + log_bound(_log_u(high, log_n))[0] > needed
+            or self.b * np.exp(_log_u(high, log_n)[0]) < self.a + growth
+        ):
+            high = high + 1.0
+        v, log_terms = trapezoid(log_density, low, float(high[0]), refinement)
+        return _log_u(v, log_n), log_terms
+
+
+def _log_u(v: Floats, log_n: float) -> Floats:
+    return np.asarray(v - np.exp(-v) - log_n)

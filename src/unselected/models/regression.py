@@ -1,0 +1,329 @@
+"""A real-valued response, predicted from real-valued features: naive Bayes turned round.
+
+y is normal with unknown mean and variance (flat, 1 / variance), the features given y are those of
+`gaussian`. The predictive density of a new y* is then, up to a factor that does not depend on it,
+
+    t(y* | y) * sum over nodes of weight * product over features of t(x*_j | y*, node),
+
+a function of one variable, which is normalized on a grid of its own for each row. The grid is
+equidistant in z, y* = mean + sd sinh(z): sums over it converge geometrically, and so do the sinc
+series that give the distribution function in between.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, sici
+
+from unselected.models.gaussian import GaussianPosterior
+from unselected.quadrature import Floats, log_sum
+
+Bools = NDArray[np.bool_]
+
+# Elements of a table over rows, places of y and nodes that are worked on at a time.
+_BLOCK = 1 << 17
+# What is this far below the largest log density is left out; squares of y still converge.
+_NEGLIGIBLE = 60.0
+# Step of the scan for peaks in z, points of a grid, and points at which it is given up.
+_SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 14
+# Change of the integral and of the first two moments when half the points are left out. The error
+# of all points is about the square of that.
+_TOLERANCE = 1e-6
+# Values further out than this, in units of a feature's spread, say nothing more about y.
+_LARGEST = 1e100
+# How far the log of a product may go from 0.
+_ROOM = 600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Predictive:
+    """Predictive distributions of some rows, each on a grid equidistant in z.
+
+    Attributes
+    ----------
+    center, scale : float
+        y = center + scale sinh(z).
+    low, step : arrays of shape (rows,)
+        Where the grid of a row begins, and its step.
+    density : array of shape (rows, points)
+        Of z; the integral of each row is 1.
+    log_total : array of shape (rows,)
+        Log of the integral of what was normalized.
+    """
+
+    center: float
+    scale: float
+    low: Floats
+    step: Floats
+    density: Floats
+    log_total: Floats
+
+    @property
+    def z(self) -> Floats:
+        """The grids, shape (rows, points)."""
+        return np.asarray(self.low[:, None] + self.step[:, None] * np.arange(self.density.shape[1]))
+
+    def mean_and_std(self) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of y for each row."""
+        weights, y = self.density * self.step[:, None], np.sinh(self.z)
+        mean = np.sum(weights * y, axis=1)
+        variance = np.sum(weights * (y - mean[:, None]) ** 2, axis=1)
+        return self.center + self.scale * mean, self.scale * np.sqrt(variance)
+
+    def cdf(self, y: Floats) -> Floats:
+        """Return P(y* <= y) for y of shape (rows, m)."""
+        return self._cdf(np.arcsinh((y - self.center) / self.scale))
+
+    def _cdf(self, z: Floats) -> Floats:
+        steps = (z[:, :, None] - self.z[:, None, :]) / self.step[:, None, None]
+        below = 0.5 + sici(np.pi * steps)[0] / np.pi
+        total = np.einsum("rp,rmp->rm", self.density, below) * self.step[:, None]
+        return np.asarray(np.clip(total, 0.0, 1.0))
+
+    def quantiles(self, levels: Floats) -> Floats:
+        """Return the quantiles of y at these levels, shape (rows, m), by bisection in z.
+
+        The distribution function is known at the grid points at once, so that the bisection starts
+        between two of them.
+        """
+        z = self.z
+        at_points = self._cdf(z)
+        places = np.stack([np.sum(at_points < level, axis=1) for level in levels], axis=1)
+        places = np.clip(places, 1, z.shape[1] - 1)
+        low, high = (np.take_along_axis(z, places - back, axis=1) for back in (1, 0))
+        for _ in range(45):
+            middle = 0.5 * (low + high)
+            below = self._cdf(middle) < levels
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return np.asarray(self.center + self.scale * np.sinh(0.5 * (low + high)))
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionPosterior:
+    """What the training cases say of a new case: the posterior of tau, and the law of y.
+
+    Attributes
+    ----------
+    features : GaussianPosterior
+    n : int
+        Training cases.
+    y_mean, unit : float
+        Mean and standard deviation (divisor n) of the training responses.
+    """
+
+    features: GaussianPosterior
+    n: int
+    y_mean: float
+    unit: float
+
+    def log_density(self, X: Floats, y: Floats) -> Floats:
+        """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
+        logs = [
+            self._log_joint(X[rows], y[rows, np.newaxis])[:, 0] - part.log_total
+            for rows, part in self.predictive(X)
+        ]
+        return np.concatenate(logs)
+
+    def predictive(self, X: Floats) -> Iterator[tuple[slice, Predictive]]:
+        """Yield the predictive distributions of blocks of rows."""
+        rows = max(1, _BLOCK // (_POINTS * self.features.log_weights.size))
+        for start in range(0, len(X), rows):
+            block = slice(start, min(start + rows, len(X)))
+            yield block, self._normalized(X[block])
+
+    def _normalized(self, X: Floats) -> Predictive:
+        low, high = self._where(X)
+        points = _POINTS
+        while True:
+            share = np.linspace(0.0, 1.0, points)
+            z = low[:, None] + (high - low)[:, None] * share
+            log_values = self._log_of_z(X, z)
+            if points > _MOST_POINTS or _converged(z, log_values):
+                break
+            points = 2 * points - 1
+        step = (high - low) / (points - 1)
+        log_total = log_sum(log_values, axis=1) + np.log(step)
+        density = np.exp(log_values - log_total[:, None])
+        # log_total is that of the density of y, which the change of variable does not alter.
+        return Predictive(self.y_mean, self.unit, low, step, density, log_total)
+
+    def _log_of_z(self, X: Floats, z: Floats) -> Floats:
+        y = self.y_mean + self.unit * np.sinh(z)
+        return np.asarray(self._log_joint(X, y) + np.log(self.unit * np.cosh(z)))
+
+    def _where(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return for each row an interval of z that holds all of its mass, and little else."""
+        reach = 6.0 + 40.0 / (self.n - 1.0)
+        while True:
+            scan = np.arange(-np.ceil(reach), np.ceil(reach) + _SCAN, _SCAN)
+            values = self._log_of_z(X, np.broadcast_to(scan, (len(X), scan.size)))
+            best = values.max(axis=1, keepdims=True)
+            if np.all(values[:, [0, -1]] < best - _NEGLIGIBLE):
+                break
+            reach *= 1.5
+        # From before the first peak to behind the last, wherever a peak could still matter.
+        peak = np.zeros(values.shape, dtype=bool)
+        peak[:, 1:-1] = (values[:, 1:-1] >= values[:, :-2]) & (values[:, 1:-1] > values[:, 2:])
+        low, high = scan[np.argmax(peak, axis=1)], scan[::-1][np.argmax(peak[:, ::-1], axis=1)]
+        alone = low == high
+        low, high = low - _SCAN, high + _SCAN
+        low, high = self._widened(X, low, high)
+        while alone.any():
+            share = np.linspace(0.0, 1.0, _POINTS)
+            z = low[alone, None] + (high - low)[alone, None] * share
+            values = self._log_of_z(X[alone], z)
+            live = values > values.max(axis=1, keepdims=True) - _NEGLIGIBLE
+            first = np.maximum(np.argmax(live, axis=1) - 1, 0)
+            last = _POINTS - 1 - np.maximum(np.argmax(live[:, ::-1], axis=1) - 1, 0)
+            rows = np.arange(len(z))
+            low[alone], high[alone] = z[rows, first], z[rows, last]
+            alone[np.flatnonzero(alone)[last - first >= _POINTS // 2]] = False
+        return low, high
+
+    def _widened(self, X: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Move both ends out until nothing is left outside."""
+        while True:
+            ends = self._log_of_z(X, np.stack([low, 0.5 * (low + high), high], axis=1))
+            best = ends.max(axis=1)
+            left, right = ends[:, 0] > best - _NEGLIGIBLE, ends[:, 2] > best - _NEGLIGIBLE
+            if not (left.any() or right.any()):
+                return low, high
+            width = high - low
+            low, high = low - left * width, high + right * width
+
+    def _log_joint(self, X: Floats, y: Floats) -> Floats:
+        """Return log of density of y times density of the features given y, y of (rows, m)."""
+        result = np.empty(y.shape)
+        rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
+        for start in range(0, len(y), rows):
+            block = slice(start, start + rows)
+            by_node = self._log_features(X[block], y[block]) + self.features.log_weights
+            result[block] = self._log_prior(y[block]) + log_sum(by_node, axis=2)
+        return result
+
+    def _log_prior(self, y: Floats) -> Floats:
+        """Return the log density of y before any feature is seen: Student t."""
+        df = self.n - 1.0
+        squares = self.n * self.unit**2 * (1.0 + 1.0 / self.n)
+        constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * np.log(np.pi * squares)
+        return np.asarray(constant - 0.5 * (df + 1.0) * np.log1p((y - self.y_mean) ** 2 / squares))
+
+    def _log_features(self, X: Floats, y: Floats) -> Floats:
+        """Return the log density of the features given y and the node, shape (rows, m, nodes)."""
+        laws = self._laws
+        X = X[:, self.features.contrasts.varying]
+        with np.errstate(over="ignore"):
+            gaps = np.clip((X - laws.mean) / laws.unit, -_LARGEST, _LARGEST)
+        known = ~np.isnan(X)
+        gaps[~known] = 0.0
+        f = y[:, :, np.newaxis] / self.unit
+        total: Floats = (known.astype(np.float64) @ laws.constant)[:, np.newaxis, :]
+        if laws.alike:
+            half, n_known = 0.5 * laws.df[0], known.sum(axis=1)[:, np.newaxis, np.newaxis]
+            f = f - laws.y_mean[0]
+            spread = laws.spread(0, f)
+            total = total + half * n_known * np.log(spread)
+            return np.asarray(total - (half + 0.5) * _log_product(laws, gaps, known, f, spread))
+        for j in range(laws.df.size):
+            f_j = f - laws.y_mean[j]
+            spread = laws.spread(j, f_j)
+            logs = 0.5 * laws.df[j] * np.log(spread)
+            logs -= 0.5 * (laws.df[j] + 1.0) * np.log(laws.factor(j, gaps[:, j], f_j, spread))
+            total = total + logs * known[:, j, np.newaxis, np.newaxis]
+        return np.asarray(np.broadcast_to(total, (*y.shape, self.features.log_weights.size)))
+
+    @cached_property
+    def _laws(self) -> "_Laws":
+        return _Laws.of(self.features)
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """The features' laws given y and the node, each in its own unit.
+
+    With f the response in its unit, less ``y_mean``, a feature's density is proportional to
+    (squares spread)^(df / 2) (squares spread + (gap - slope f)^2)^(-(df + 1) / 2).
+    """
+
+    mean: Floats  # (k,)
+    unit: Floats  # (k,)
+    df: Floats  # (k,)
+    y_mean: Floats  # (k,), in the unit of the response
+    one: Floats  # (k,), 1 + 1 / n
+    share: Floats  # (k, nodes)
+    squares: Floats  # (k, nodes)
+    slope: Floats  # (k, nodes)
+    constant: Floats  # (k, nodes)
+    alike: bool
+
+    @classmethod
+    def of(cls, posterior: GaussianPosterior) -> "_Laws":
+        c, u = posterior.contrasts.take(posterior.contrasts.varying), np.exp(-posterior.log_alpha)
+        drawn = posterior.shrinkage * np.exp(posterior.log_variance)
+        squares = (c.squares(u) + drawn[:, np.newaxis]).T
+        unit = np.sqrt(squares[:, 0])
+        squares = squares / unit[:, np.newaxis] ** 2
+        share = u / (1.0 + c.lam * u)
+        df = c.n - 1.0 + posterior.shrinkage
+        constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - np.log(np.sqrt(np.pi) * unit)
+        return cls(
+            mean=c.mean,
+            unit=unit,
+            df=df,
+            y_mean=c.code_mean[:, 0],
+            one=1.0 + 1.0 / c.n,
+            share=share,
+            squares=squares,
+            slope=share * np.sqrt(c.lam) * c.beta / unit[:, np.newaxis],
+            constant=constant[:, np.newaxis] + 0.5 * df[:, np.newaxis] * np.log(squares),
+            alike=df.size > 0 and bool(np.all(c.n == c.n[0]) and np.all(c.lam == c.lam[0])),
+        )
+
+    def spread(self, j: int, f: Floats) -> Floats:
+        """Return how much wider the law of a feature is for f away from 0."""
+        return np.asarray(self.one[j] + self.share[j] * f**2)
+
+    def factor(self, j: int, gap: Floats, f: Floats, spread: Floats) -> Floats:
+        """Return squares spread + (gap - slope f)^2 of one feature, shape (rows, m, nodes)."""
+        factor: Floats = self.slope[j] * f
+        np.subtract(gap[:, np.newaxis, np.newaxis], factor, out=factor)
+        np.multiply(factor, factor, out=factor)
+        factor += self.squares[j] * spread
+        return factor
+
+
+def _log_product(laws: _Laws, gaps: Floats, known: Bools, f: Floats, spread: Floats) -> Floats:
+    """Return the log of the product of the factors, with one logarithm for many of them."""
+    total = np.zeros(spread.shape)
+    product = np.ones(spread.shape)
+    room = _ROOM
+    widest, farthest = float(np.max(spread)), float(np.max(np.abs(f)))
+    for j in range(laws.df.size):
+        most = np.max(np.abs(gaps[:, j])) + np.max(np.abs(laws.slope[j])) * farthest
+        ends = (np.min(laws.squares[j]), np.max(laws.squares[j]) * widest + most**2)
+        need = float(np.max(np.abs(np.log(ends))))
+        if need > room:
+            total += np.log(product)
+            product[:], room = 1.0, _ROOM
+        factor = laws.factor(j, gaps[:, j], f, spread)
+        if not known[:, j].all():
+            factor[~known[:, j]] = 1.0
+        product *= factor
+        room -= need
+    return np.asarray(total + np.log(product))
+
+
+def _converged(z: Floats, log_values: Floats) -> bool:
+    """Say whether every second point gives the same integral, mean and variance in every row."""
+    weights = np.exp(log_values - log_values.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    centred = z - np.sum(weights * z, axis=1, keepdims=True)
+    centred /= np.sqrt(np.sum(weights * centred**2, axis=1, keepdims=True))
+    for power in range(3):
+        terms = weights * centred**power
+        if np.any(np.abs(2.0 * terms[:, ::2].sum(axis=1) - terms.sum(axis=1)) > _TOLERANCE):
+            return False
+    return True
