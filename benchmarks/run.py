@@ -17,14 +17,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_selection import SelectKBest, f_classif
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
+from sklearn.linear_model import BayesianRidge
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.columns import count_classes
 from unselected.datasets import make_paper_simulation
 from unselected.files.tables import read_table
+from unselected.models.gaussian import GaussianModel
 
 
 def seconds(*works: Callable[[], object], repetitions: int) -> list[float]:
@@ -52,9 +54,9 @@ def report(what: str, ours: float, theirs: float, ratio: float, goal: str) -> No
     print(f"{what:<58} {ours * 1e3:9.1f} {theirs * 1e3:9.1f} {ratio:8.2f}   {goal}")
 
 
-def usual(k: int) -> Any:
+def usual(k: int, model: Any = None) -> Any:
     """Return what people use today."""
-    return make_pipeline(SelectKBest(f_classif, k=k), BernoulliNB())
+    return make_pipeline(SelectKBest(f_classif, k=k), model or BernoulliNB())
 
 
 def bench_paper_size(repetitions: int) -> None:
@@ -93,6 +95,60 @@ def bench_wide(n_features: int, repetitions: int) -> None:
     print(f"{size}: peak extra memory {100 * extra:.1f} % of X (under 20 %)")
 
 
+def fit_and_predict(model: Any, X: NDArray[Any], y: NDArray[Any], method: str) -> Callable[[], Any]:
+    """Return the work of fitting to the first rows and predicting the others."""
+    n = len(y)
+    return lambda: getattr(model.fit(X[:n], y), method)(X[n:])
+
+
+def bench_real(repetitions: int) -> None:
+    """Fit and predict with real-valued features; as many new cases as training cases."""
+    for classes, goal in ((2, "at most 3"), (3, "")):
+        rng = np.random.default_rng(0)
+        y = np.arange(60) % classes
+        X, _ = GaussianModel().simulate(np.eye(classes)[np.tile(y, 2)], 4000, rng, tau=0.3)
+        ours, theirs = seconds(
+            fit_and_predict(SelectiveGaussianNB(k=500), X, y, "predict_proba"),
+            fit_and_predict(usual(500, GaussianNB()), X, y, "predict_proba"),
+            repetitions=3 * repetitions,
+        )
+        what = f"fit + predict, real, p = 4000, n = 60, k = 500, {classes} classes"
+        report(what, ours, theirs, ours / theirs, goal)
+
+
+def bench_real_response(repetitions: int) -> None:
+    """Fit and predict a real response, against selection and Bayesian ridge regression."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=120)
+    X, _ = GaussianModel().simulate((y / y[:60].std())[:, np.newaxis], 4000, rng, tau=0.3)
+    for k in (5, 50, 500):
+        other = make_pipeline(SelectKBest(f_regression, k=k), BayesianRidge())
+        ours, theirs = seconds(
+            fit_and_predict(SelectiveNaiveRegressor(k=k), X, y[:60], "predict"),
+            fit_and_predict(other, X, y[:60], "predict"),
+            repetitions=repetitions,
+        )
+        what = f"fit + predict, real response, p = 4000, n = 60, k = {k}"
+        report(what, ours, theirs, ours / theirs, "")
+
+
+def bench_wide_real(n_features: int, repetitions: int) -> None:
+    """Fit to a million real-valued columns: time and memory."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(size=(200, n_features), dtype=np.float32)
+    y = rng.permutation(np.arange(200) % 2)
+    model = SelectiveGaussianNB(k=100)
+    ours, theirs = seconds(
+        lambda: model.fit(X, y),
+        lambda: usual(100, GaussianNB()).fit(X, y),
+        repetitions=repetitions,
+    )
+    size = f"p = {n_features}, n = 200 float32"
+    report(f"{size}, k = 100: whole fit", ours, theirs, ours / theirs, "at most 1")
+    extra = peak_bytes(lambda: model.fit(X, y)) / X.nbytes
+    print(f"{size}: peak extra memory {100 * extra:.1f} % of X (under 20 %)")
+
+
 def bench_reading(repetitions: int) -> None:
     """Read a wide CSV of 0 and 1, against numpy.loadtxt."""
     rng = np.random.default_rng(0)
@@ -121,6 +177,9 @@ def main() -> None:
     print(f"{'':<58} {'ours/ms':>9} {'other/ms':>9} {'ratio':>8}   goal")
     bench_paper_size(options.repetitions)
     bench_wide(options.wide, options.repetitions)
+    bench_real(options.repetitions)
+    bench_real_response(options.repetitions)
+    bench_wide_real(options.wide, options.repetitions)
     bench_reading(options.repetitions)
 
 

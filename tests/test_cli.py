@@ -1,5 +1,6 @@
 """The installed script, end to end: streams, exit codes, files."""
 
+import contextlib
 import csv
 import io
 import json
@@ -8,12 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected.cli import main
 from unselected.cli.options import patience
 from unselected.files.models import load_model
 from unselected.files.tables import read_table
@@ -227,3 +233,288 @@ def test_help_and_version():
         answer = run(command, "--help", cwd=".")
         assert answer.returncode == 0
         assert "Usage" in answer.stdout
+
+
+# --- the three models ----------------------------------------------------------------------------
+
+
+def call(*arguments, cwd):
+    """What `run` does, without a new process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        code = main([str(argument) for argument in arguments])
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+def write_table(path, header, rows):
+    lines = [",".join("" if cell != cell else str(cell) for cell in row) for row in [header, *rows]]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """Tables with real-valued features, some missing: three classes, and numbers; and models."""
+    path = tmp_path_factory.mktemp("real")
+    rng = np.random.default_rng(5)
+    names = [f"x{j}" for j in range(30)]
+    for table in ("train", "new"):
+        codes = np.arange(45) % 3
+        X = rng.normal(size=(45, 30)).round(6)
+        X[:, :3] += codes[:, np.newaxis]
+        X[rng.random(X.shape) < 0.03] = np.nan
+        labels = np.array(["low", "mid", "top"])[codes]
+        y = (codes + rng.normal(size=45)).round(2)
+        for name, response in (("classes", labels), ("numbers", y)):
+            rows = np.column_stack([response.astype(object), X.astype(object)]).tolist()
+            write_table(path / f"{name}-{table}.csv", ["response", *names], rows)
+    for name in ("classes", "numbers"):
+        answer = call(
+            *("fit", f"{name}-train.csv", "--target", "response", "--k", 4, "-o", f"{name}.json"),
+            cwd=path,
+        )
+        assert answer.returncode == 0, answer.stderr
+    return path
+
+
+def test_the_model_is_chosen_from_the_data_and_said(folder, real):
+    asked = ("--target", "response", "--k", 4, "-o", "-")
+    answer = call("fit", "classes-train.csv", *asked, cwd=real)
+    assert "model: gaussian (3 classes); --model overrides this\n" in answer.stderr
+    assert "classes low, mid, top\n" in answer.stderr
+    assert json.loads(answer.stdout)["kind"] == "gaussian"
+    answer = call("fit", "numbers-train.csv", *asked, cwd=real)
+    assert "model: regression (the response has numbers that are not whole)" in answer.stderr
+    assert json.loads(answer.stdout)["kind"] == "regression"
+    bits = ("fit", "train.csv", "--target", "class", "--k", 4, "-o", "-")
+    answer = call(*bits, cwd=folder)
+    assert "model: bernoulli (two classes, and all features are 0 or 1)" in answer.stderr
+    answer = call(*bits, "--model", "gaussian", cwd=folder)
+    assert answer.stderr.startswith("model: gaussian\n")
+    assert json.loads(answer.stdout)["kind"] == "gaussian"
+
+
+def test_probabilities_of_several_classes_equal_the_python_api(real):
+    train = read_table(real / "classes-train.csv", target="response")
+    new = read_table(real / "classes-new.csv", target="response")
+    model = SelectiveGaussianNB(k=4).fit(train.X, train.y)
+    answer = call("predict", "classes.json", "classes-new.csv", cwd=real)
+    rows = list(csv.DictReader(io.StringIO(answer.stdout)))
+    header = [f"probability of {label}" for label in ("low", "mid", "top")]
+    assert list(rows[0]) == ["case", *header, "predicted"]
+    ours = [[float(row[name]) for name in header] for row in rows]
+    np.testing.assert_array_equal(ours, model.predict_proba(new.X))
+    assert [row["predicted"] for row in rows] == model.predict(new.X).tolist()
+    assert f"expected error {model.expected_error(new.X):.3f}" in answer.stderr
+    told = json.loads(call("predict", "classes.json", "classes-new.csv", "--json", cwd=real).stdout)
+    assert [list(case["probabilities"].values()) for case in told["cases"]] == ours
+    assert told["classes"] == ["low", "mid", "top"]
+    assert told["cases"][3]["case"] == 4
+
+
+def test_predicted_numbers_equal_the_python_api(real):
+    train = read_table(real / "numbers-train.csv", target="response")
+    new = read_table(real / "numbers-new.csv", target="response")
+    model = SelectiveNaiveRegressor(k=4).fit(train.X, train.y)
+    mean, std = model.predict(new.X, return_std=True)
+    for asked, levels in (((), (0.05, 0.5, 0.95)), (("--quantiles", 0.1, 0.9), (0.1, 0.9))):
+        answer = call("predict", "numbers.json", "numbers-new.csv", *asked, cwd=real)
+        rows = list(csv.reader(io.StringIO(answer.stdout)))
+        assert rows[0] == ["case", "mean", "std", *(f"quantile {level}" for level in levels)]
+        expected = np.column_stack([mean, std, model.predict_quantiles(new.X, levels)])
+        np.testing.assert_array_equal(np.array(rows[1:], dtype=float)[:, 1:], expected)
+    told = json.loads(call("predict", "numbers.json", "numbers-new.csv", "--json", cwd=real).stdout)
+    case = told["cases"][0]
+    assert (case["case"], case["mean"], case["std"]) == (1, mean[0], std[0])
+    assert list(case["quantiles"]) == ["0.05", "0.5", "0.95"]
+
+
+def test_numbers_written_with_zeros_are_numbers(real, tmp_path):
+    rows = list(csv.reader((real / "numbers-train.csv").read_text().splitlines()))
+    padded = [[f"{float(row[0]):.4f}", *row[1:]] for row in rows[1:]]
+    write_table(tmp_path / "padded.csv", rows[0], padded)
+    asked = ("--target", "response", "--k", 4, "-o", "-")
+    answer = call("fit", "padded.csv", *asked, cwd=tmp_path)
+    ours, theirs = json.loads(answer.stdout), json.loads((real / "numbers.json").read_text())
+    assert ours["moments"] == theirs["moments"]
+
+
+def test_features_in_rows_and_other_kinds_of_files_give_the_same_model(real, tmp_path):
+    train = read_table(real / "numbers-train.csv", target="response")
+    columns = {"response": train.y, **dict(zip(train.names, train.X.T, strict=True))}
+    known = {name: pa.array(values, from_pandas=True) for name, values in columns.items()}
+    pq.write_table(pa.table(known), tmp_path / "t.parquet")
+    rows = [[name, *values] for name, values in columns.items()]
+    write_table(tmp_path / "turned.csv", ["", *(f"s{i}" for i in range(45))], rows)
+    sparse.save_npz(tmp_path / "bare.npz", sparse.csr_array(train.X))
+    with np.load(tmp_path / "bare.npz") as stored:
+        np.savez(tmp_path / "t.npz", **stored, response=train.y)
+    theirs = json.loads((real / "numbers.json").read_text())
+    kept = train.names.tolist()
+    for name, *asked in (["t.parquet"], ["turned.csv", "--features-in-rows"], ["t.npz"]):
+        arguments = ("fit", name, "--target", "response", "--k", 4, "-o", "-", *asked)
+        answer = call(*arguments, cwd=tmp_path)
+        ours = json.loads(answer.stdout)
+        assert (ours["moments"], ours["event"]) == (theirs["moments"], theirs["event"])
+        if name == "t.npz":  # whose features have no names but their numbers
+            ours["names"] = [kept[int(number)] for number in ours["names"]]
+        assert ours["names"] == theirs["names"]
+    expected = call("predict", real / "numbers.json", real / "numbers-train.csv", cwd=tmp_path)
+    arguments = ("predict", real / "numbers.json", "turned.csv", "--features-in-rows")
+    answer = call(*arguments, cwd=tmp_path)
+    ours, theirs = (list(csv.reader(io.StringIO(a.stdout))) for a in (answer, expected))
+    assert [row[1:] for row in ours] == [row[1:] for row in theirs]
+    assert [row[0] for row in ours[1:]] == [f"s{i}" for i in range(45)]
+    call("fit", "t.npz", "--target", "response", "--k", 4, "-o", "bare.json", cwd=tmp_path)
+    answer = call("predict", "bare.json", "bare.npz", cwd=tmp_path)
+    ours = list(csv.reader(io.StringIO(answer.stdout)))
+    assert [row[1:] for row in ours] == [row[1:] for row in theirs]
+
+
+def test_inspect_shows_what_each_kind_holds(real):
+    text = call("inspect", "classes.json", cwd=real).stdout
+    assert "model: gaussian" in text
+    assert "classes: low, mid, top\n" in text
+    assert text.splitlines()[-5].split("  ")[0] == "feature"
+    for word in ("mean in low", "mean in mid", "mean in top", "deviation", " F "):
+        assert word in text
+    text = call("inspect", "numbers.json", cwd=real).stdout
+    assert "model: regression" in text
+    for word in ("|COR|", "correlation", "slope", "deviation"):
+        assert word in text
+    told = json.loads(call("inspect", "numbers.json", "--json", cwd=real).stdout)
+    assert told["kind"] == "regression"
+    assert told["priors"] == {"concentration_prior": [0.5, 5.0], "variance_shrinkage": 0.0}
+    assert len(told["features"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["fit", "classes-train.csv", "--model", "bernoulli"], 1, "has 3, 'low', 'mid', 'top'"),
+        (["fit", "classes-train.csv", "--model", "regression"], 1, "'low' in case 1"),
+        (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "choose regression"),
+        (["fit", "two-train.csv", "--model", "bernoulli"], 1, "missing in case"),
+        (["fit", "numbers-train.csv", "--model", "magic"], 2, "magic"),
+        (["fit", "bits.csv", "--variance-shrinkage", "3"], 1, "--variance-shrinkage does not go"),
+        (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "variance_shrinkage=-1"),
+        (["fit", "holes.csv"], 1, "column 1 ('x1') is missing in every case of a class"),
+        (["cv", "holes.csv"], 1, "column 1 ('x1') is missing in every case of a class"),
+        (["cv", "classes-train.csv", "--model", "bernoulli"], 1, "choose gaussian"),
+        (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
+        (["cv", "classes-train.csv", "--splits", "40"], 1, "n_splits=40"),
+        (["report", "classes-train.csv", "--model", "regression"], 1, "choose gaussian"),
+        (["report", "classes-train.csv", "-o", "bits.csv"], 2, "bits.csv exists already"),
+        (["predict", "classes.json", "classes-new.csv", "--quantiles", "0.5"], 1, "leave it out"),
+        (["predict", "numbers.json", "numbers-new.csv", "--quantiles", "2"], 1, "below 1"),
+        (["predict", "numbers.json", "numbers-new.csv", "--quantiles"], 1, "quantiles=()"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_does_not_go_together_is_told(real, arguments, code, message):
+    numbers = (real / "numbers-train.csv").read_text().splitlines()
+    header, *rows = [line.split(",")[1:] for line in numbers]
+    halves = [["ab"[i % 2], *row] for i, row in enumerate(rows)]
+    write_table(real / "two-train.csv", ["response", *header], halves)
+    holes = [[label, first, "" if label == "a" else "1", *row] for label, first, _, *row in halves]
+    write_table(real / "holes.csv", ["response", *header], holes)
+    bits = [["ab"[i % 2], i // 2 % 2, i // 3 % 2] for i in range(20)]
+    write_table(real / "bits.csv", ["response", "x", "z"], bits)
+    if arguments[0] != "predict":
+        arguments = [*arguments, "--target", "response", "--k", "1"]
+    if arguments[0] == "fit":
+        arguments = [*arguments, "-o", "never.json"]
+    answer = call(*arguments, cwd=real)
+    assert answer.returncode == code, answer.stderr
+    assert message in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert answer.stdout == ""
+    assert not (real / "never.json").exists()
+
+
+def test_warnings_are_one_line_without_a_path(real):
+    asked = ("--target", "response", "--threshold", 0.999, "-o", "-")
+    answer = run("fit", "numbers-train.csv", *asked, cwd=real)
+    assert answer.returncode == 0
+    warning = [line for line in answer.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(warning) == 1
+    assert "No feature has an absolute correlation above threshold=0.999" in warning[0]
+    assert ".py" not in answer.stderr
+
+
+def test_shrinkage_reaches_the_model(real):
+    asked = ("--target", "response", "--k", 4, "-o", "-", "--variance-shrinkage", 2.5)
+    answer = call("fit", "numbers-train.csv", *asked, cwd=real)
+    assert json.loads(answer.stdout)["priors"]["shrinkage"] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("classes", ("log loss", "expected")), ("numbers", ("log density", "in 90 % interval"))],
+)
+def test_cv_compares_models_of_every_kind(real, name, words):
+    arguments = ("cv", f"{name}-train.csv", "--target", "response", "--k", 4, "--repeats", 1)
+    asked = ("--method", "corrected", "--method", "uncorrected")
+    answer = call(*arguments, *asked, cwd=real)
+    assert answer.returncode == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["method", "corrected", "uncorrected"]
+    assert all(word in lines[0] for word in words)
+    told = json.loads(call(*arguments, *asked, "--json", cwd=real).stdout)
+    assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]
+    field = {"classes": "log_loss", "numbers": "log_density"}[name]
+    assert f"{told['rows'][0][field]['value']:.3f}" in lines[1]
+
+
+def test_an_interrupted_cv_continues(real, tmp_path):
+    arguments = [
+        *("cv", real / "numbers-train.csv", "--target", "response", "--k", 4, "--repeats", 60),
+        *("--method", "corrected", "--checkpoint", "done.jsonl"),
+    ]
+    process = subprocess.Popen(
+        [SCRIPT, *map(str, arguments)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    done = tmp_path / "done.jsonl"
+    while process.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") > 2):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == b""
+    finished = done.read_text().splitlines()
+    assert 3 <= len(finished) < 61
+    arguments[arguments.index(60)] = 8
+    again = call(*arguments, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert done.read_text().splitlines()[: len(finished)] == finished
+    other = call(*arguments, "--seed", 3, cwd=tmp_path)
+    assert other.returncode == 1
+    assert "other settings" in other.stderr
+
+
+@pytest.mark.parametrize("name", ["classes", "numbers"])
+def test_a_page_for_models_of_every_kind(real, name, tmp_path):
+    arguments = ("report", real / f"{name}-train.csv", "--target", "response", "--k", 4)
+    answer = call(*arguments, "--repeats", 1, "-o", "page.html", "--json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]
+    assert "4 of 30 features were kept" in told["verdict"][0]
+    assert "</html>" in (tmp_path / "page.html").read_text()
+
+
+def test_real_models_predict_without_scikit_learn(real):
+    code = (
+        "import sys; from unselected.cli import main;"
+        "main(['predict', 'numbers.json', 'numbers-new.csv']);"
+        "main(['inspect', 'classes.json']);"
+        "print([m for m in ('sklearn', 'pandas', 'matplotlib', 'scipy.stats') if m in sys.modules],"
+        " file=sys.stderr)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=real, capture_output=True, text=True, check=True
+    )
+    assert answer.stderr.strip().endswith("[]")

@@ -1,6 +1,5 @@
 """The experiments: right numbers, the same from any number of jobs, and after any interruption."""
 
-import json
 import subprocess
 import sys
 import time
@@ -14,17 +13,13 @@ from scipy.stats import ttest_rel
 from sklearn.metrics import brier_score_loss, log_loss
 
 from unselected import SelectiveBernoulliNB
-from unselected.datasets import make_paper_simulation
 from unselected.experiments import (
     ColonData,
     ColonRecord,
     SimulationRecord,
     colon,
-    compare,
     compare_with_published,
-    comparison_table,
     load_colon,
-    method_names,
     paired_tests,
     simulation,
     simulation_data,
@@ -230,70 +225,3 @@ def test_colon_shows_what_the_paper_says():
     actual = np.mean([r.actual_error for r in records])
     assert 0.15 < actual < 0.23
     assert uncorrected < corrected < actual
-
-
-# The comparison on a user's data
-
-
-@pytest.fixture(scope="module")
-def compared():
-    data = make_paper_simulation(60, 1, 200, concentration=10.0, random_state=1)
-    X, y = data.X_train.astype(float), np.where(data.y_train == 1, "b", "a")
-    return X, y, compare(X, y, k=5, n_splits=3, n_repeats=2, seed=2)
-
-
-def test_compare_runs_every_method(compared):
-    _, _, records = compared
-    assert [record.method for record in records] == method_names() * 2
-    assert {"corrected", "uncorrected", "class frequencies"} < set(method_names())
-    needed = {record.method: record.features_needed for record in records}
-    assert needed["corrected"] == needed["SelectKBest + LogisticRegression"] == 5
-    assert needed["class frequencies"] == 0
-    assert needed["SelectKBest + BernoulliNB, sigmoid ensemble"] > 5
-    assert needed["SelectKBest + BernoulliNB, sigmoid"] == 5
-    assert all(np.all(np.isfinite(record.probability)) for record in records)
-
-
-def test_comparison_table_averages_and_resamples(compared):
-    _, y, records = compared
-    rows = {row.method: row for row in comparison_table(records, y)}
-    codes = (y == "b").astype(int)
-    mine = [record.probability for record in records if record.method == "uncorrected"]
-    row = rows["uncorrected"]
-    assert row.log_loss.value == pytest.approx(np.mean([log_loss(codes, p) for p in mine]))
-    assert row.squared_error.value == pytest.approx(
-        np.mean([brier_score_loss(codes, p) for p in mine])
-    )
-    for estimate in (row.log_loss, row.squared_error, row.actual_error, row.expected_error):
-        assert estimate.low <= estimate.value <= estimate.high
-    assert row.log_loss.low < row.log_loss.high
-    nothing = rows["class frequencies"]
-    assert nothing.expected_error.value == pytest.approx(0.5, abs=0.02)
-
-
-def test_selection_is_inside_every_fold():
-    """On noise no method may seem to know anything; a twin that selects first does."""
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, size=(40, 3000)), np.arange(40) % 2
-    chosen = ["corrected", "SelectKBest + BernoulliNB", "SelectKBest + LogisticRegression"]
-    honest = comparison_table(compare(X, y, k=10, n_repeats=3, methods=chosen), y)
-    assert all(row.actual_error.high > 0.4 for row in honest)
-    first = SelectiveBernoulliNB(k=10).fit(X, y).get_support()
-    cheating = comparison_table(compare(X[:, first], y, k=10, n_repeats=3, methods=chosen), y)
-    assert all(row.actual_error.value < 0.25 for row in cheating)
-
-
-def test_compare_names_what_is_wrong(compared):
-    X, y, _ = compared
-    with pytest.raises(ValueError, match="methods has 'magic', which is not one of corrected"):
-        compare(X, y, k=5, methods=["magic"])
-    with pytest.raises(ValueError, match="y has 1 classes"):
-        compare(X, np.zeros(60), k=5)
-    with pytest.raises(ValueError, match=r"the smallest with 2 cases.*n_splits=5"):
-        compare(X, np.arange(60) < 2, k=5)
-
-
-def test_records_survive_json(compared):
-    _, _, records = compared
-    again = [type(record)(**json.loads(json.dumps(asdict(record)))) for record in records]
-    assert again == records

@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -18,28 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from scipy import sparse
+from written_files import HERE, csv_text, save, save_parquet
 
-from unselected import SelectiveBernoulliNB
-from unselected.columns import ClassCounts
-from unselected.events import Event
-from unselected.files import models as model_files
 from unselected.files import plain, sha256, write_csv, write_text
 from unselected.files import tables as table_files
 from unselected.files.checkpoints import CheckpointError, Checkpoints
-from unselected.files.models import ModelError, load_model, save_model
 from unselected.files.tables import Table, TableError, read_table
-from unselected.kept import KeptBernoulli
-from unselected.models.bernoulli import BernoulliModel
-
-HERE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-def run(code, *arguments):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
 
 # --- whole files or none -------------------------------------------------------------------------
 
@@ -123,10 +108,6 @@ def test_what_is_no_regular_file_is_never_replaced(tmp_path):
         write_text(tmp_path / "no" / "out.txt", "text")
 
 
-any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-csv_text = st.one_of(any_text, st.text('a,"\r\n; \t', max_size=6))
-
-
 @HERE
 @given(
     rows=st.integers(1, 4).flatmap(
@@ -175,12 +156,6 @@ def text_of(rows, delimiter=",", end="\n", quoting=csv.QUOTE_MINIMAL):
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
     return buffer.getvalue()
-
-
-def save(path, content):
-    content = content.encode() if isinstance(content, str) else content
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
 
 
 def assert_same(one, other):
@@ -609,11 +584,6 @@ def test_a_compressed_file_cut_off_or_damaged_anywhere_is_noticed(tmp_path, seed
 # --- tables: Parquet and sparse ------------------------------------------------------------------
 
 
-def save_parquet(path, columns):
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
 def test_parquet_columns_of_any_type(tmp_path):
     columns = {
         "label": pa.array(["b", "a", "b"]).dictionary_encode(),
@@ -712,7 +682,10 @@ def test_sparse_tables(form, dtype, tmp_path, seed):
     path = save_sparse(tmp_path / "t.npz", matrix.T, y=y.astype(bytes), feature_names=names)
     turned = read_table(path, features_in_rows=True)
     assert_same(turned, plain_table(X.astype(np.uint8), names, y.astype(object)))
-    assert read_table(save_sparse(tmp_path / "bare.npz", matrix)).names is None
+    bare = save_sparse(tmp_path / "bare.npz", matrix)
+    assert read_table(bare).names.tolist() == [str(j) for j in range(9)]
+    assert "called by their numbers" in read_table(bare).notes[0]
+    np.testing.assert_array_equal(read_table(bare, columns=["8", "1"]).X, X[:, [8, 1]])
 
 
 def test_sparse_numbers_and_repeated_places(tmp_path):
@@ -730,15 +703,13 @@ def test_python_objects_in_a_sparse_file_are_not_read(tmp_path):
     matrix, names = sparse.eye_array(2, format="csr"), np.array(["a", "b"], dtype=object)
     path = save_sparse(tmp_path / "x.npz", matrix, feature_names=names, y=names)
     table = read_table(path)
-    assert table.names is None
+    assert table.names.tolist() == ["0", "1"]
     assert table.y is None
-    assert [re.search("array '(.*?)' holds Python objects", note)[1] for note in table.notes] == [
-        "feature_names",
-        "y",
-    ]
+    found = [re.search("array '(.*?)' holds Python objects", note) for note in table.notes]
+    assert [match[1] for match in found if match] == ["feature_names", "y"]
     with pytest.raises(TableError, match="'y' holds Python objects"):
         read_table(path, target="y")
-    with pytest.raises(TableError, match="features have no names"):
+    with pytest.raises(TableError, match="1 of the 1 features that are needed are missing: 'a'"):
         read_table(path, columns=["a"])
 
 
@@ -813,520 +784,6 @@ def test_where_the_memory_is_not_known_no_table_is_refused(monkeypatch):
     assert 10**8 < table_files._memory() < 10**15
     monkeypatch.delattr(os, "sysconf")
     assert table_files._memory() == sys.maxsize
-
-
-# --- models --------------------------------------------------------------------------------------
-
-
-def selection_of(estimator):
-    found = estimator.selection_
-    return {
-        "rule": found.rule,
-        "ties": found.ties,
-        "threshold": found.threshold,
-        "n_features": found.n_features,
-        "n_omitted": found.n_omitted,
-        "scores": estimator.scores_,
-    }
-
-
-PROVENANCE = {
-    "unselected": "0.1.0",
-    "created": "2024-05-06T07:08:09+00:00",
-    "seed": 3,
-    "sha256": "ba78",
-    "settings": {"k": 5, "ties": ["first", None, True, 0.1]},
-}
-
-
-def save_estimator(estimator, path, **options):
-    save_model(
-        estimator._kept,
-        path,
-        selection=selection_of(estimator),
-        provenance=PROVENANCE,
-        **options,
-    )
-
-
-def make_data(seed, n=50, p=200):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % 2)
-    X = (rng.random((n, p)) < 0.3 + 0.2 * np.outer(y, rng.random(p))).astype(float)
-    X[:, ::3] += rng.normal(size=X[:, ::3].shape)
-    return X, y
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"k": 7},
-        {"k": 7, "ties": "random", "random_state": 0, "quadrature": "paper"},
-        {"k": 7, "correct_selection": False, "concentration_prior": (1 / 3, 4.7)},
-        {"threshold": 0.25, "class_pseudocounts": (0.1, 1 / 7)},
-        {"threshold": 1e-300, "binarize": 0.123},
-        {"k": 3, "binarize": "median", "always_keep": [0, 5]},
-        {"k": 3, "binarize": 1},
-        {"preselected_from": 10**6},
-        {},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "classes", [["normal", "tumour"], [-1, 4], [False, True], [1.0, 2.0]], ids=str
-)
-def test_a_saved_model_predicts_the_same_to_the_last_bit(options, classes, tmp_path, seed):
-    X, y = make_data(seed)
-    estimator = SelectiveBernoulliNB(**options).fit(X, np.array(classes)[y])
-    path = tmp_path / "model.json"
-    save_estimator(estimator, path)
-    saved = load_model(path)
-    indices = estimator.selection_.indices
-    new, _ = make_data(seed + 1000)
-    for predict in ("predict_log_proba", "predict_proba"):
-        ours = getattr(saved, predict)(new[:, indices])
-        np.testing.assert_array_equal(ours, getattr(estimator, predict)(new), strict=True)
-    assert saved.kept.model == estimator._kept.model
-    assert saved.kept.event == estimator._kept.event
-    assert [type(label) for label in saved.kept.classes.tolist()] == [*map(type, classes)]
-    assert saved.kept.classes.tolist() == classes
-    assert saved.selection == {**selection_of(estimator), "scores": estimator.scores_.tolist()}
-    assert saved.provenance == PROVENANCE
-
-
-def test_binarize_none_and_names_survive(tmp_path, seed):
-    pandas = pytest.importorskip("pandas")
-    X, y = make_data(seed)
-    frame = pandas.DataFrame((X > 0.5).astype(int)).add_prefix("gene ")
-    estimator = SelectiveBernoulliNB(k=4, binarize=None).fit(frame, y)
-    save_estimator(estimator, tmp_path / "model.json")
-    saved = load_model(tmp_path / "model.json")
-    assert saved.kept.names.tolist() == estimator.panel().feature_names_in_.tolist()
-    name = saved.kept.names[2]
-    with pytest.raises(ValueError, match=rf"column 2 \('{name}'\) has the value 7"):
-        saved.predict_proba([[0, 1, 7, 0]])
-
-
-def small_kept(**changes):
-    parts = {
-        "model": BernoulliModel(),
-        "counts": ClassCounts(np.array([1, 3, 0]), np.array([9, 8, 7]), 10, 12),
-        "event": Event(Fraction(1, 5), n_lottery=97, n_kept_ties=1),
-        "thresholds": np.array([0.5, -0.1, 1e-5]),
-        "binarize": "auto",
-        "classes": np.array(["a", "b"]),
-        "names": np.array(["g1", "g2", "g3"], dtype=object),
-    }
-    return KeptBernoulli(**{**parts, **changes})
-
-
-SMALL_SELECTION = {
-    "rule": "top k",
-    "ties": "random",
-    "threshold": 0.4472135954999579,
-    "n_features": 100,
-    "n_omitted": 97,
-    "scores": [0.5, 0.6, 1.0],
-}
-
-
-def save_small(path, *, selection=SMALL_SELECTION, provenance=PROVENANCE, **changes):
-    kept = small_kept(**changes)
-    save_model(kept, path, selection=selection, provenance=provenance, overwrite=True)
-    return path
-
-
-labels = st.one_of(
-    st.lists(any_text, min_size=2, max_size=2, unique=True),
-    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=2, unique=True),
-    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2, unique=True),
-    st.just([True, False]),
-)
-
-
-@HERE
-@given(
-    classes=labels,
-    names=st.lists(csv_text, min_size=3, max_size=3, unique=True),
-    thresholds=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3),
-    priors=st.lists(st.floats(1e-9, 1e9), min_size=4, max_size=4),
-    cut=st.fractions(0, 1),
-    note=any_text,
-)
-def test_whatever_a_model_holds_comes_back(classes, names, thresholds, priors, cut, note, tmp_path):
-    array = np.empty(2, dtype=object)
-    array[:] = classes
-    kept = small_kept(
-        model=BernoulliModel(*priors, refinement=2),
-        classes=array,
-        names=np.array([*names, None], dtype=object)[:3],
-        thresholds=np.array(thresholds),
-        event=Event(cut, n_lottery=97, n_kept_ties=2),
-    )
-    path, provenance = tmp_path / "model.json", {"unselected": "0.1.0", "note": note, note: 1}
-    save_model(kept, path, selection=SMALL_SELECTION, provenance=provenance, overwrite=True)
-    saved = load_model(path)
-    assert saved.kept.classes.tolist() == classes
-    assert [*map(type, saved.kept.classes.tolist())] == [*map(type, classes)]
-    assert saved.kept.names.tolist() == names
-    assert saved.kept.thresholds.tobytes() == np.array(thresholds).tobytes()
-    assert (saved.kept.model, saved.kept.event) == (kept.model, kept.event)
-    assert (saved.selection, saved.provenance) == (SMALL_SELECTION, provenance)
-    for name in ("I0", "I1", "n0", "n1"):
-        np.testing.assert_array_equal(getattr(saved.kept.counts, name), getattr(kept.counts, name))
-
-
-def test_the_file_is_readable_json(tmp_path):
-    document = json.loads(save_small(tmp_path / "model.json").read_text())
-    assert (document["format"], document["version"]) == ("unselected model", 1)
-    assert document["event"]["cut"] == ["1", "5"]
-    assert document["counts"] == {"I0": [1, 3, 0], "I1": [9, 8, 7], "n0": 10, "n1": 12}
-
-
-def test_models_are_not_overwritten_unless_told(tmp_path):
-    path = save_small(tmp_path / "model.json")
-    with pytest.raises(FileExistsError, match="exists already"):
-        save_model(small_kept(), path, selection=SMALL_SELECTION, provenance=PROVENANCE)
-
-
-def test_a_model_goes_to_standard_output(capsys, tmp_path):
-    save_small("-")
-    text = capsys.readouterr().out
-    (tmp_path / "model.json").write_text(text)
-    assert load_model(tmp_path / "model.json").kept.names.tolist() == ["g1", "g2", "g3"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"thresholds": np.array([0.5, np.inf, 0])}, "thresholds cannot be written"),
-        ({"binarize": math.inf}, "binarize cannot be written"),
-        ({"classes": np.array([1, "b"], dtype=object)}, "the classes"),
-        (
-            {"classes": np.array([2**64 - 1, 0], dtype=np.uint64)},
-            "classes has 18446744073709551615",
-        ),
-        ({"names": np.array(["a", "b", "a"])}, "names has a name twice"),
-        ({"names": np.array(["a", "b", "\ud800"])}, "names has .* where text is expected"),
-        ({"names": np.array(["a", "b", 3], dtype=object)}, "names has 3 where text is expected"),
-        ({"model": BernoulliModel(a=1e30)}, "priors a has 1e\\+30"),
-        ({"provenance": {"seed": 1}}, "provenance does not say"),
-        ({"provenance": {"unselected": "1", "x": {1, 2}}}, "provenance cannot be written"),
-        ({"selection": {}}, "selection has no entry 'rule'"),
-        ({"event": Event()}, None),
-        ({"event": Event(n_at_most=3)}, "event speaks of 3 omitted features"),
-    ],
-)
-def test_a_model_that_could_not_be_read_back_is_not_written(changes, message, tmp_path):
-    path = tmp_path / "model.json"
-    if message is None:
-        save_small(path, **changes)
-        assert load_model(path).kept.event == changes["event"]
-        return
-    with pytest.raises(ModelError, match=f"cannot be saved: {message}"):
-        save_small(path, **changes)
-    assert not list(tmp_path.iterdir())
-
-
-def changed(document, place, value):
-    """A copy of the document with one entry changed; `...` deletes it."""
-    document = json.loads(json.dumps(document))
-    *parents, last = place.split(".")
-    inner = document
-    for key in parents:
-        inner = inner[key]
-    if value is ...:
-        del inner[last]
-    else:
-        inner[last] = value
-    return document
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [
-        ("format", "other", 'does not say "format"'),
-        ("format", ..., 'does not say "format"'),
-        ("version", 0, "version has 0"),
-        ("version", True, "version has True"),
-        ("version", "1", "version has '1'"),
-        ("version", ..., "version has None"),
-        ("kind", "gaussian", "kind is 'gaussian', not one of 'bernoulli'"),
-        ("extra", 1, "the file has the unknown entry 'extra'"),
-        ("names", ["a", "b"], "names has 2 values where 3 are expected"),
-        ("names", ["a", "b", "b"], "names has a name twice"),
-        ("names", ["a", "b", 3], "names has 3 where text is expected"),
-        ("names", "abc", "names is 'abc', not a list"),
-        ("names", ["a", "b", "x" * 200_000], "names has .* where text is expected"),
-        ("names", ["a", "b", "\udcff"], "names has '.udcff' where text is expected"),
-        ("names", ..., "the file has no entry 'names'"),
-        ("classes", ["a", "b"], "classes is .* not a set of named entries"),
-        ("classes.type", "list", "classes type is 'list', not one of"),
-        ("classes.type", ["str"], "classes type is"),
-        ("classes.type", "int", "classes has 'a' where a whole number"),
-        ("classes.type", "bool", "classes has .* two different labels"),
-        ("classes.values", ["a", "a"], "two different labels"),
-        ("classes.values", ["a"], "classes has 1 values where 2 are expected"),
-        ("classes.values", ["a", None], "classes has None where text"),
-        ("counts.n0", 0, "counts n0 has 0 where a whole number in 1"),
-        ("counts.n0", 10**9, "counts n0 has 1000000000 where"),
-        ("counts.n0", 10.0, "counts n0 has 10.0 where"),
-        ("counts.n0", 2, "counts I0 has 3 where a whole number in 0..2"),
-        ("counts.I0", [1, 3, -1], "counts I0 has -1"),
-        ("counts.I1", [9, 8, 13], "counts I1 has 13 where a whole number in 0..12"),
-        ("counts.I1", [9, 8, 1.5], "counts I1 has 1.5"),
-        ("counts.I1", [9, 8, True], "counts I1 has True"),
-        ("counts.I1", [9, 8], "counts I1 has 2 values"),
-        ("counts.I1", [9, 8, [7]], r"counts I1 has \[7\]"),
-        ("counts.I1", [9, 8, 10**4000], "counts I1 has"),
-        ("counts.n2", 3, "counts has the unknown entry 'n2'"),
-        ("thresholds", [0.5, 0.5, None], "thresholds has None where a finite number"),
-        ("thresholds", [0.5, 0.5, "1"], "thresholds has '1'"),
-        ("thresholds", [0.5, 0.5, 10**400], "thresholds has 1000"),
-        ("thresholds", [0.5, 0.5], "thresholds has 2 values"),
-        ("binarize", "mean", "binarize is 'mean', not one of 'auto', 'median'"),
-        ("binarize", True, "binarize has True"),
-        ("binarize", [1], r"binarize has \[1\]"),
-        ("event.cut", ["1", "0"], "event cut is no ratio"),
-        ("event.cut", ["2", "1"], "event cut is no ratio"),
-        ("event.cut", ["-1", "5"], "event cut has '-1' where digits"),
-        ("event.cut", ["1"], "event cut has 1 values"),
-        ("event.cut", [1, 5], "event cut has 1 where digits"),
-        ("event.cut", ["\u0661", "5"], "event cut has .* where digits"),
-        ("event.cut", ["1", "9" * 2000], "event cut has .* where digits"),
-        ("event.cut", None, "omitted features but no cut"),
-        ("event.n_lottery", -1, "event n_lottery has -1"),
-        ("event.n_lottery", 96, "event speaks of 96 omitted features"),
-        ("event.n_kept_ties", 0, "event n_kept_ties has 0"),
-        ("event.n_kept_ties", 4, "event n_kept_ties has 4"),
-        ("priors.a", 0, "priors a has 0 where a finite number"),
-        ("priors.a", -1.0, "priors a has -1.0"),
-        ("priors.b", 1e300, "priors b has 1e"),
-        ("priors.f0", None, "priors f0 has None"),
-        ("priors.f1", ..., "priors has no entry 'f1'"),
-        ("quadrature.rule", "rm -rf", "quadrature rule is 'rm -rf'"),
-        ("quadrature.refinement", 10**6, "quadrature refinement has 1000000"),
-        ("selection.rule", "best", "selection rule is 'best'"),
-        ("selection.ties", "last", "selection ties is 'last'"),
-        ("selection.threshold", 1.5, "selection threshold has 1.5"),
-        ("selection.n_features", 2, "selection n_features has 2"),
-        ("selection.n_omitted", 96, "selection n_omitted has 96"),
-        ("selection.scores", [0.5, 0.5], "selection scores has 2 values"),
-        ("selection.scores", [0.5, 0.5, 2], "selection scores has 2"),
-        ("provenance", [], "provenance does not say"),
-        ("provenance.unselected", 1, "provenance does not say"),
-        ("provenance.deep", [[[[[[[[1]]]]]]]], "nested too deeply"),
-        ("provenance.text", "\udcff", "provenance has"),
-    ],
-)
-def test_every_entry_is_checked(place, value, message, tmp_path):
-    document = json.loads(save_small(tmp_path / "model.json").read_text())
-    path = tmp_path / "changed.json"
-    path.write_text(json.dumps(changed(document, place, value)))
-    with pytest.raises(ModelError, match=message) as error:
-        load_model(path)
-    assert str(error.value).startswith(f"{path} cannot be used as a model: ")
-
-
-def test_an_event_below_a_cut_of_zero_is_impossible(tmp_path):
-    document = json.loads(save_small(tmp_path / "model.json").read_text())
-    event = {"cut": ["0", "1"], "n_below": 97, "n_at_most": 0, "n_lottery": 0, "n_kept_ties": 0}
-    path = save(tmp_path / "changed.json", json.dumps({**document, "event": event}))
-    with pytest.raises(ModelError, match="below a cut of 0"):
-        load_model(path)
-
-
-@pytest.mark.parametrize(
-    ("provenance", "advice"),
-    [
-        ({"unselected": "3.1"}, 'pip install "unselected>=3.1"'),
-        ({"unselected": "3.1; rm -rf /"}, "pip install --upgrade unselected"),
-        ({}, "pip install --upgrade unselected"),
-        (None, "pip install --upgrade unselected"),
-    ],
-)
-def test_a_newer_version_says_what_it_needs(provenance, advice, tmp_path):
-    newer = {"format": "unselected model", "version": 2, "provenance": provenance, "new": []}
-    path = save(tmp_path / "model.json", json.dumps(newer))
-    with pytest.raises(
-        ModelError, match=r"format version 2, and this version .* reads only 1"
-    ) as e:
-        load_model(path)
-    assert advice in str(e.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "no JSON"),
-        (b"\x80\x04\x95cposix\nsystem\n", "byte 0 is not UTF-8"),
-        (bytes(range(256)), "no JSON|no text"),
-        (b"\xef\xbb\xbf{}", "no JSON"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
-        (b'{"format": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "nested too deeply"),
-        (b"9" * 10_000, "thousands of digits"),
-        (b"NaN", "it has NaN"),
-        (b'{"format": -Infinity}', "it has -Infinity"),
-        (b'{"format": 1, "format": 2}', "occurs twice"),
-        (b"null", 'does not say "format"'),
-        (b"[]", 'does not say "format"'),
-        (b'"unselected model"', 'does not say "format"'),
-        (b'{"format": ["unselected model"]}', 'does not say "format"'),
-    ],
-)
-def test_hostile_files_are_refused(content, message, tmp_path):
-    with pytest.raises(ModelError, match=message):
-        load_model(save(tmp_path / "model.json", content))
-
-
-@pytest.mark.parametrize("literal", ["NaN", "Infinity", "1e999", "-1e999"])
-def test_numbers_that_are_not_finite_are_refused(literal, tmp_path):
-    path = save_small(tmp_path / "model.json")
-    text = path.read_text()
-    for number in ("-0.1", "0.4472135954999579", "5.0"):  # a threshold, the cut, a prior
-        assert text.count(number) == 1
-        save(path, text.replace(number, literal))
-        with pytest.raises(ModelError, match="finite number"):
-            load_model(path)
-
-
-def test_files_of_any_size_are_refused_early(tmp_path, monkeypatch):
-    path = save_small(tmp_path / "model.json")
-    monkeypatch.setattr(model_files, "_MOST_BYTES", path.stat().st_size - 1)
-    with pytest.raises(ModelError, match="more than"):
-        load_model(path)
-    monkeypatch.setattr(model_files, "_MOST_BYTES", path.stat().st_size)
-    load_model(path)
-
-
-def test_a_model_cut_off_anywhere_is_refused(tmp_path):
-    path = save_small(tmp_path / "model.json")
-    whole = path.read_bytes()
-    assert whole.endswith(b"}\n")
-    for length in range(len(whole) - 1):
-        path.write_bytes(whole[:length])
-        with pytest.raises(ModelError, match=r"model\.json cannot be used as a model"):
-            load_model(path)
-
-
-def assert_predicts_or_is_refused(path):
-    """Return whether a file is refused; one that is not must hold a model that works."""
-    try:
-        saved = load_model(path)
-    except ModelError:
-        return True
-    k, counts = saved.kept.thresholds.size, saved.kept.counts
-    if max(counts.n0, counts.n1) > 2000:
-        return False  # right, but it takes long
-    proba = saved.predict_proba(np.random.default_rng(0).integers(0, 2, size=(5, k)))
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-9)
-    return False
-
-
-def test_random_damage_is_refused_or_harmless(tmp_path, seed):
-    rng = np.random.default_rng(seed)
-    whole = save_small(tmp_path / "model.json").read_bytes()
-    path = tmp_path / "damaged.json"
-    refused = []
-    for _ in range(700):
-        damaged = bytearray(whole)
-        for _ in range(rng.integers(1, 4)):
-            place = int(rng.integers(len(damaged)))
-            kind = rng.integers(4)
-            if kind == 0:
-                damaged[place] = rng.integers(256)
-            elif kind == 1:
-                damaged[place] = rng.choice(bytearray(b'0123456789-+.eE"[]{},:'))
-            elif kind == 2:
-                damaged.insert(place, rng.choice(bytearray(b'0123456789-.e"[]{},')))
-            else:
-                del damaged[place : place + int(rng.integers(1, 9))]
-        path.write_bytes(damaged)
-        refused.append(assert_predicts_or_is_refused(path))
-    assert 0.5 < np.mean(refused) < 1
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=6,
-)
-
-
-@HERE
-@given(data=st.data())
-def test_any_value_in_any_place_is_refused_or_harmless(data, tmp_path):
-    document = json.loads(save_small(tmp_path / "model.json").read_text())
-    inner, key = document, data.draw(st.sampled_from(sorted(document)))
-    while isinstance(inner[key], dict | list) and inner[key] and data.draw(st.booleans()):
-        inner = inner[key]
-        keys = sorted(inner) if isinstance(inner, dict) else range(len(inner))
-        key = data.draw(st.sampled_from(keys))
-    inner[key] = data.draw(json_values)
-    path = save(tmp_path / "changed.json", json.dumps(document))
-    assert_predicts_or_is_refused(path)
-
-
-def test_a_missing_model_is_what_it_is(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.json"):
-        load_model(tmp_path / "none.json")
-
-
-def test_rows_that_do_not_fit_the_model(tmp_path):
-    saved = load_model(save_small(tmp_path / "model.json"))
-    with pytest.raises(ValueError, match=r"shape \(1, 2\), but the model needs rows of its 3"):
-        saved.predict_proba([[0, 1]])
-    with pytest.raises(ValueError, match=r"shape \(3,\)"):
-        saved.predict_proba([0, 1, 0])
-    with pytest.raises(ValueError, match="needs numbers"):
-        saved.predict_proba([["0", "1", "0"]])
-    with pytest.raises(ValueError, match=r"column 1 \('g2'\) has NaN .* in row 0"):
-        saved.predict_proba([[0, math.nan, 0]])
-    unnamed = load_model(save_small(tmp_path / "model.json", names=None))
-    assert unnamed.kept.names is None
-    with pytest.raises(ValueError, match="column 1 has infinity"):
-        unnamed.predict_proba([[0, math.inf, 0]])
-
-
-@pytest.mark.filterwarnings("ignore:No feature has:UserWarning")
-def test_a_model_without_features_predicts_the_class_frequencies(tmp_path, seed):
-    X, y = make_data(seed)
-    estimator = SelectiveBernoulliNB(threshold=1.0).fit(X, y)
-    save_estimator(estimator, tmp_path / "model.json")
-    saved = load_model(tmp_path / "model.json")
-    np.testing.assert_array_equal(saved.predict_proba(X[:, :0]), estimator.predict_proba(X))
-
-
-USE_MODEL = """
-import sys
-for name in {blocked}: sys.modules[name] = None
-from unselected.files.models import load_model
-from unselected.files.tables import read_table
-saved = load_model(sys.argv[1])
-table = read_table(sys.argv[2], columns=saved.kept.names.tolist())
-print(saved.predict_proba(table.X).tolist())
-loaded = [n for n in ("sklearn", "pandas", "scipy.stats", "pyarrow") if sys.modules.get(n)]
-print(loaded)
-"""
-
-
-def test_predicting_from_files_needs_no_scikit_learn(tmp_path):
-    path = save_small(tmp_path / "model.json")
-    data = save(tmp_path / "data.csv", "g3,g1,other,g2\n0,1,x,0.5\n1,0,y,-3\n")
-    expected = load_model(path).predict_proba([[1, 0.5, 0], [0, -3, 1]]).tolist()
-    for blocked in ([], ["sklearn", "pandas", "pyarrow", "joblib"]):
-        proba, loaded = run(USE_MODEL.format(blocked=blocked), path, data).splitlines()
-        assert json.loads(proba) == expected
-        assert loaded == "[]"
-
-
-def test_the_import_test_would_notice(tmp_path):
-    path = save_small(tmp_path / "model.json")
-    data = save_parquet(tmp_path / "data.parquet", {"g1": [1], "g2": [0.5], "g3": [0]})
-    code = "import unselected.estimators.bernoulli\n" + USE_MODEL.format(blocked=[])
-    loaded = run(code, path, data).splitlines()[1]
-    assert {"sklearn", "pyarrow"} <= set(re.findall(r"[\w.]+", loaded))
 
 
 # --- checkpoints ---------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
 import re
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected.calibration import Estimate, interval_coverage, most_probable
 from unselected.datasets import make_paper_simulation
-from unselected.report import examine, report, verdict
+from unselected.report import examine, examine_regression, report, verdict
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +43,17 @@ def test_the_verdict_says_what_the_numbers_say(findings):
     )
 
 
-def test_the_page_stands_alone(page):
+def stands_alone(page):
     assert len(page.encode()) < 1_000_000
     assert "<script" not in page
     without_namespaces = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
     assert not re.search(r'(src|href)="(?!#)', without_namespaces)
     assert not re.search(r"url\((?!#)", page)
     assert "@import" not in page
+
+
+def test_the_page_stands_alone(page):
+    stands_alone(page)
 
 
 def test_the_page_has_all_its_parts(findings, page):
@@ -72,3 +79,210 @@ def test_a_selection_made_earlier_is_said_to_spoil_cross_validation():
     model = SelectiveBernoulliNB(preselected_from=500)
     findings = examine(data.X_train, data.y_train, classifier=model, n_splits=3, n_repeats=1)
     assert "could not repeat the selection" in " ".join(verdict(findings))
+
+
+def test_no_errors_are_not_taken_for_caution(findings):
+    """Without an error in 60 cases a promise of 3 % may be right; one of 30 % is not."""
+    none = Estimate(0.0, 0.0, 0.0, 0.95)
+    for promised, cautious in ((0.03, False), (0.3, True)):
+        row = replace(
+            findings.rows["corrected"],
+            actual_error=none,
+            expected_error=Estimate(promised, 0.0, 1.0, 0.95),
+        )
+        text = verdict(replace(findings, rows={**findings.rows, "corrected": row}))[1]
+        assert text.endswith("so that it is too cautious.") == cautious
+
+
+# Real-valued features, several classes
+
+
+@pytest.fixture(scope="module")
+def three():
+    rng = np.random.default_rng(3)
+    codes = np.arange(45) % 3
+    X = rng.normal(size=(45, 100))
+    X[:, :5] += 1.5 * rng.normal(size=(3, 5))[codes]
+    X[4, 2] = np.nan
+    y = np.array(["a", "<b>", "c"])[codes]
+    names = [f"<gene {j}>" for j in range(100)]
+    classifier = SelectiveGaussianNB(k=4, always_keep=[2])
+    return X, y, examine(X, y, classifier=classifier, names=names, n_splits=3, n_repeats=2)
+
+
+@pytest.fixture(scope="module")
+def page_of_three(three):
+    return report(three[2], title="three")
+
+
+def test_a_page_on_three_classes_stands_alone(page_of_three):
+    stands_alone(page_of_three)
+    assert page_of_three.count("<svg") == 5
+    assert "<gene" not in page_of_three
+    assert "<b>" not in page_of_three
+
+
+def test_a_page_on_three_classes_shows_means_and_known_values(three, page_of_three):
+    X, y, findings = three
+    assert "<th>F statistic</th>" in page_of_three
+    assert "<th>mean in &lt;b&gt; (n known)</th>" in page_of_three
+    # the classes in sorted order are <b>, a, c; case 4 is the one of <b> with a missing value
+    means = [np.nanmean(X[y == label, 2]) for label in ("<b>", "a", "c")]
+    cells = [f"<td>{mean:#.4g} ({n})</td>" for mean, n in zip(means, (14, 15, 15), strict=True)]
+    score = findings.corrected.scores_[list(findings.corrected.selection_.indices).index(2)]
+    assert f"<td>&lt;gene 2&gt;</td><td>{score:#.4g}</td>{''.join(cells)}" in page_of_three
+
+
+def test_three_classes_are_judged_by_the_most_probable(three, page_of_three):
+    _, _, findings = three
+    right, confidence = most_probable(findings.y, findings.probability["corrected"])
+    last = confidence >= 0.9
+    assert last.sum() > 0
+    cells = f"<td>{last.sum()}</td><td>{confidence[last].mean():.3f}</td>"
+    assert f"<td>0.9 to 1.0</td>{cells}<td>{right[last].mean():.3f}</td>" in page_of_three
+    assert "probabilities of the most probable class" in page_of_three
+    assert page_of_three.count(">Predicted probability of the most probable class<") == 2
+    assert ">Corrected probability of the most probable class<" in page_of_three
+    assert "class 1" not in page_of_three
+
+
+def test_names_come_from_the_table_where_there_are_any():
+    data = make_paper_simulation(40, 1, 30, concentration=3.0, random_state=0)
+    table = pd.DataFrame(data.X_train, columns=[f"g{j}" for j in range(30)])
+    model = SelectiveBernoulliNB(k=3, always_keep=["g29"])
+    findings = examine(table, data.y_train, classifier=model, n_splits=3, n_repeats=1)
+    page = report(findings)
+    assert "<td>g29</td>" in page
+    with pytest.raises(ValueError, match="names has 2 names for 30 columns"):
+        examine(table, data.y_train, classifier=model, names=["a", "b"], n_repeats=1)
+
+
+def test_examine_names_what_is_wrong(three):
+    X, y, _ = three
+    with pytest.raises(ValueError, match=r"the smallest with 4 cases.*n_splits=5"):
+        examine(X[:13], y[:13], classifier=SelectiveGaussianNB(k=4))
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        examine(X[:, 3:] > 0, y, classifier=SelectiveBernoulliNB(k=4))
+
+
+# A real response
+
+
+@pytest.fixture(scope="module")
+def measured():
+    rng = np.random.default_rng(1)
+    y = 100 + 5 * rng.normal(size=60)
+    X = rng.normal(size=(60, 1000))
+    X[:, :8] += 0.12 * (y[:, np.newaxis] - 100)
+    X[3, 1] = np.nan
+    names = [f"<gene {j}>" for j in range(1000)]
+    regressor = SelectiveNaiveRegressor(k=10, always_keep=[1])
+    settings = {"n_splits": 3, "n_repeats": 2, "provenance": {"input": "a & b.csv"}}
+    return X, y, examine_regression(X, y, regressor=regressor, names=names, **settings)
+
+
+@pytest.fixture(scope="module")
+def page_of_numbers(measured):
+    return report(measured[2], title="numbers & co")
+
+
+def test_a_page_on_numbers_has_all_its_parts(measured, page_of_numbers):
+    stands_alone(page_of_numbers)
+    for name in (
+        "Verdict",
+        "Methods compared",
+        "Selected features",
+        "Calibration",
+        "Pictures",
+        "Settings",
+        "Method",
+    ):
+        assert f"<h2>{name}</h2>" in page_of_numbers
+    assert page_of_numbers.count("<svg") == 6
+    assert "<gene" not in page_of_numbers
+    for j in measured[2].corrected.selection_.indices:
+        assert f"&lt;gene {j}&gt;" in page_of_numbers
+    for method in measured[2].rows:
+        assert f"<td>{method}</td>" in page_of_numbers
+    assert "a &amp; b.csv" in page_of_numbers
+    assert report(measured[2], title="numbers & co") == page_of_numbers
+
+
+def test_a_page_on_numbers_shows_slopes_and_known_values(measured, page_of_numbers):
+    X, y, _ = measured
+    known = ~np.isnan(X[:, 1])
+    slope = np.polyfit(y[known], X[known, 1], 1)[0]
+    r = abs(np.corrcoef(X[known, 1], y[known])[0, 1])
+    row = f"<td>&lt;gene 1&gt;</td><td>{r:.3f}</td><td>{slope:#.4g}</td><td>59</td>"
+    assert row in page_of_numbers
+
+
+def test_the_verdict_on_numbers(measured):
+    _, _, findings = measured
+    text = " ".join(verdict(findings))
+    corrected, uncorrected = findings.rows["corrected"], findings.rows["uncorrected"]
+    mean = findings.rows["mean of the response"].rmse.value
+    assert "11 of 1000 features were kept" in text
+    assert f"held {100 * uncorrected.coverage.value:.0f} % in cross-validation without" in text
+    assert "fewer than promised, so that they are overconfident. With the correction" in text
+    less = f"{100 * (1 - corrected.rmse.value / mean):.0f} % less than the {mean:#.4g}"
+    assert f"off by {corrected.rmse.value:#.4g} (root mean squared error), {less}" in text
+    best = max(findings.rows.values(), key=lambda row: row.log_density.value)
+    assert f"{best.method!r} had the best mean log density, {best.log_density.value:.3f}" in text
+
+
+@pytest.mark.parametrize(
+    ("coverage", "words"),
+    [
+        (0.75, "fewer than promised, so that they are overconfident."),
+        (0.9, "which agrees with the promise."),
+        (1.0, "more than promised, so that they are too cautious."),
+    ],
+)
+def test_coverage_is_judged(measured, coverage, words):
+    _, _, findings = measured
+    row = replace(findings.rows["corrected"], coverage=Estimate(coverage, coverage, coverage, 0.95))
+    changed = replace(findings, rows={**findings.rows, "corrected": row})
+    sentences = verdict(changed)
+    assert sentences[1].endswith(words)
+    assert ("What is left of overconfidence" in " ".join(sentences)) == (coverage == 0.75)
+    # all of ten cases inside is no sign of caution
+    few = verdict(replace(changed, y=findings.y[:10]))[1]
+    assert few.endswith("which agrees with the promise.")
+
+
+def test_predictions_are_averaged_over_repetitions(measured):
+    """The PIT values of a mixture are means, its density is the mean density."""
+    _, y, findings = measured
+    predicted = findings.predictions["uncorrected"]
+    inside = interval_coverage(y, predicted.lower, predicted.upper).value
+    assert inside == pytest.approx(findings.rows["uncorrected"].coverage.value, abs=0.06)
+    assert predicted.log_density.mean() >= findings.rows["uncorrected"].log_density.value
+    assert np.all((predicted.pit >= 0) & (predicted.pit <= 1))
+
+
+def test_a_worthless_regressor_is_called_so(measured):
+    findings = measured[2]
+    worse = replace(findings.rows["corrected"].rmse, value=9.0)
+    row = replace(findings.rows["corrected"], rmse=worse)
+    text = verdict(replace(findings, rows={**findings.rows, "corrected": row}))[0]
+    assert "which is no better than the" in text
+
+
+def test_a_selection_made_earlier_spoils_regression_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 6)), rng.normal(size=30)
+    regressor = SelectiveNaiveRegressor(preselected_from=500)
+    findings = examine_regression(X, y, regressor=regressor, n_splits=3, n_repeats=1)
+    assert "could not repeat the selection: the errors shown here are too small" in " ".join(
+        verdict(findings)
+    )
+
+
+def test_examine_regression_names_what_is_wrong(measured):
+    X, y, _ = measured
+    regressor = SelectiveNaiveRegressor(k=3)
+    with pytest.raises(ValueError, match="y is 2 in all cases"):
+        examine_regression(X, np.full(60, 2.0), regressor=regressor)
+    with pytest.raises(ValueError, match="y has 4 cases: with n_splits=5"):
+        examine_regression(X[4:8], y[4:8], regressor=regressor)

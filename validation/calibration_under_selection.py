@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unselected.columns import count_classes
 from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
+from unselected.models.gaussian import GaussianPosterior
 from unselected.scores import CountScores
 from unselected.selection import Ties, keep_top
 
@@ -40,7 +41,7 @@ def replicate(model: BernoulliModel, ties: Ties, rng: np.random.Generator) -> Re
     )
 
 
-def rank(posterior: BernoulliPosterior, alpha: float) -> float:
+def rank(posterior: BernoulliPosterior | GaussianPosterior, alpha: float) -> float:
     """Return P(posterior alpha < true alpha), interpolated between the nodes."""
     order = np.argsort(posterior.log_alpha)
     weights = np.exp(posterior.log_weights[order])

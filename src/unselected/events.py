@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc, betaln
 
 from unselected.quadrature import Floats, log_sum
@@ -147,9 +148,15 @@ class RealEvent:
         Parameters
         ----------
         log_at_most : array of shape (..., patterns)
+            -inf is of no account for a pattern that no omitted feature has.
         """
-        some = self.n_features > 0  # none of them is certain to look weak, even where P is 0
+        some = self.n_features > 0
         return np.asarray(log_at_most[..., some] @ self.n_features[some].astype(np.float64))
+
+    def patterns(self, which: NDArray[np.bool_] | slice) -> "RealEvent":
+        """Return what the event says of the features with some of the patterns."""
+        parts = (self.lam[which], self.nu[which], self.n_features[which])
+        return RealEvent(self.cut, self.statistic, *parts)
 
     def emptied(self) -> "RealEvent":
         """Return the same cut with nothing known to be below it: the uncorrected method."""

@@ -1,6 +1,6 @@
 """One pass over real-valued columns: means and sums of squares, and the contrasts in them.
 
-A feature is modelled as x = a + phi(y)' b + noise, where phi codes the response: one entry for
+A feature is modelled as x = mu + phi(y)' w + noise, where phi codes the response: one entry for
 each class, or y itself. What the cases say of it is its mean, the size of each contrast in it that
 the response can explain, and the sum of squares that is left.
 
@@ -109,6 +109,11 @@ class ClassMoments:
         return self.center.size
 
     @property
+    def complete(self) -> bool:
+        """Whether no value is missing, so that ``n`` is the same for all columns."""
+        return self.n.shape[1] == 1 and bool(np.all(self.n[:, 0] == self.sizes))
+
+    @property
     def between(self) -> Floats:
         """The sums of squares between classes."""
         off = self.offset - self._grand_offset
@@ -122,7 +127,7 @@ class ClassMoments:
         """Return the moments of some columns."""
         return ClassMoments(
             self.sizes,
-            self.n if self.n.shape[1] == 1 else self.n[:, columns],
+            self.n if self.complete else self.n[:, columns],
             self.center[columns],
             self.offset[:, columns],
             self.within[columns],
@@ -133,14 +138,14 @@ class ClassMoments:
 
         The second array says which of them each column has.
         """
-        if self.n.shape[1] == 1:
+        if self.complete:
             return self.sizes[np.newaxis, :], np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.sizes, self.n.T]))
 
     def contrasts(self) -> Contrasts:
         """Return the contrasts between classes: the code of a class is a unit vector."""
         counts, pattern_of = self.patterns()
-        if self.n.shape[1] == 1:
+        if self.complete:
             pattern_of = pattern_of[:1]
         lam, directions = class_axes(counts)
         n = counts.sum(axis=1, keepdims=True)
@@ -279,16 +284,14 @@ def class_moments(
     sizes = np.bincount(y, minlength=n_classes)
     blocks = copied_blocks(X)
     results = in_threads(
-        lambda columns: _class_block(
-            np.take(X[:, columns], order, axis=0), sizes, shifted(label, columns.start)
-        ),
+        lambda columns: _class_block(X[:, columns], order, sizes, shifted(label, columns.start)),
         blocks,
     )
     p = X.shape[1]
-    n, center, within = sizes[:, np.newaxis], np.empty(p), np.empty(p)
+    n, center, within = sizes[:, np.newaxis].copy(), np.empty(p), np.empty(p)
     offset = np.empty((n_classes, p))
     for columns, block in zip(blocks, results, strict=True):
-        if block.n.shape[1] > 1 or n.shape[1] > 1:
+        if not block.complete:
             n = n if n.shape[1] == p else np.repeat(n, p, axis=1)
             n[:, columns] = block.n
         center[columns], offset[:, columns] = block.center, block.offset
@@ -296,9 +299,11 @@ def class_moments(
     return ClassMoments(sizes, n, center, offset, within)
 
 
-def _class_block(X: NDArray[Any], sizes: Ints, label: Label) -> ClassMoments:
-    """Return the moments of a block whose rows are sorted by class."""
-    center, D = _centred(X, label)
+@np.errstate(over="ignore", invalid="ignore")
+def _class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> ClassMoments:
+    """Return the moments of a block; ``order`` sorts its rows by class."""
+    center, D = _centred(np.take(X, order, axis=0))
+    _check_differences(D, X, label)
     ends = np.cumsum(sizes)
     groups = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     n = sizes[:, np.newaxis]
@@ -339,8 +344,10 @@ def line_moments(X: NDArray[Any], y: Floats, label: Label = "column {}".format) 
     return replace(parts[0], **arrays)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
-    center, D = _centred(X, label)
+    center, D = _centred(X)
+    _check_differences(D, X, label)
     n_all, width = X.shape
     y_all = y.mean()
     Y = (y - y_all)[:, np.newaxis]
@@ -379,7 +386,7 @@ def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
     return moments
 
 
-def _centred(X: NDArray[Any], label: Label) -> tuple[Floats, Floats]:
+def _centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
     """Return a value of each column, and the differences of all values from it."""
     center = X[0].astype(np.float64)
     unknown = np.flatnonzero(np.isnan(center))
@@ -387,11 +394,13 @@ def _centred(X: NDArray[Any], label: Label) -> tuple[Floats, Floats]:
         values = X[:, unknown].astype(np.float64)
         first = np.argmax(~np.isnan(values), axis=0)
         center[unknown] = values[first, np.arange(unknown.size)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        D = np.subtract(X, center, dtype=np.float64)
-        if not np.isfinite(D.sum()):
-            check_finite(X, label, missing_allowed=True)
-    return center, D
+    return center, np.subtract(X, center, dtype=np.float64)
+
+
+def _check_differences(D: Floats, X: NDArray[Any], label: Label) -> None:
+    """Raise where the differences are infinite because a value is."""
+    if not np.isfinite(D.sum()):
+        check_finite(X, label, missing_allowed=True)
 
 
 def _check_known(n: Ints, label: Label) -> None:

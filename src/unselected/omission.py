@@ -125,6 +125,10 @@ def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: floa
 
 # Largest relative difference between a_i that are taken to be equal: it changes P by less.
 _EQUAL = 1e-13
+# A feature passes no larger cut than this, and one as small is passed by all, to 1e-30.
+_LEAST_KAPPA, _LARGEST_KAPPA = 1e-60, 1e60
+# Rows that are worked on at a time.
+_ROWS = 1 << 13
 # Step of the rule along the contour: half of it changes nothing above 1e-11.
 _CONTOUR_STEP = 0.1
 
@@ -136,33 +140,38 @@ def log_real_omission(u: Floats, event: RealEvent) -> Floats:
     >>> round(float(np.exp(log_real_omission(np.array([0.0]), event)[0, 0])), 6)  # a t test
     0.829529
     """
-    logs = np.empty((u.size, event.nu.size))
-    for j, (lam, nu, kappa) in enumerate(zip(event.lam, event.nu, event.kappa, strict=True)):
-        logs[:, j] = log_ratio_probability(1.0 + np.multiply.outer(u, lam), nu, kappa)
-    return logs
+    rows = max(1, _ROWS // event.nu.size)
+    blocks = [u[start : start + rows] for start in range(0, u.size, rows)]
+    return np.concatenate([_log_at(block, event) for block in blocks])
 
 
-def log_ratio_probability(a: Floats, nu: float, kappa: float) -> Floats:
+def _log_at(u: Floats, event: RealEvent) -> Floats:
+    shape, q = (u.size, event.nu.size), event.lam.shape[1]
+    a = 1.0 + u[:, np.newaxis, np.newaxis] * event.lam
+    nu, kappa = (np.broadcast_to(values, shape).ravel() for values in (event.nu, event.kappa))
+    return log_ratio_probability(a.reshape(-1, q), nu, kappa).reshape(shape)
+
+
+def log_ratio_probability(a: Floats, nu: Floats, kappa: Floats) -> Floats:
     """Return log P(sum_i a_i chi^2_1 <= kappa chi^2_nu) for rows of positive a.
 
-    Whichever of P and 1 - P is the smaller is computed, to a relative 1e-10 or better.
+    Whichever of P and 1 - P is the smaller is computed, to a relative 1e-9 or better.
 
-    >>> a = np.array([[1.0, 1.0], [1.0, 3.0]])
-    >>> np.exp(log_ratio_probability(a, 6.0, 0.5)).round(9).tolist()  # 1 - 1.5^-3, and less
+    >>> a, nu, kappa = np.array([[1.0, 1.0], [1.0, 3.0]]), np.full(2, 6.0), np.full(2, 0.5)
+    >>> np.exp(log_ratio_probability(a, nu, kappa)).round(9).tolist()  # 1 - 1.5^-3, and less
     [0.703703704, 0.512144028]
     """
-    if kappa == 0.0 or np.isinf(kappa):
-        return np.full(len(a), -np.inf if kappa == 0.0 else 0.0)
-    logs = np.empty(len(a))
+    logs = np.where(kappa > 0.0, 0.0, -np.inf)
+    cuts = (kappa > 0.0) & (kappa < _LARGEST_KAPPA)
     alike = np.ptp(a, axis=1) <= _EQUAL * a[:, 0]
-    if alike.any():
-        logs[alike] = _log_scaled_f(a[alike, 0], a.shape[1], nu, kappa)
-    if not alike.all():
-        logs[~alike] = _log_by_contour(a[~alike], nu, kappa)
+    if np.any(some := cuts & alike):
+        logs[some] = _log_scaled_f(a[some, 0], a.shape[1], nu[some], kappa[some])
+    if np.any(some := cuts & ~alike):
+        logs[some] = _log_by_contour(a[some], nu[some], kappa[some])
     return logs
 
 
-def _log_scaled_f(a: Floats, q: int, nu: float, kappa: float) -> Floats:
+def _log_scaled_f(a: Floats, q: int, nu: Floats, kappa: Floats) -> Floats:
     """Return the log probability where the a_i are equal: that of a beta variable."""
     x = kappa / (kappa + a)
     selected = betaincc(q / 2.0, nu / 2.0, x)
@@ -170,7 +179,7 @@ def _log_scaled_f(a: Floats, q: int, nu: float, kappa: float) -> Floats:
         return np.where(selected < 0.5, np.log1p(-selected), np.log(betainc(q / 2.0, nu / 2.0, x)))
 
 
-def _log_by_contour(a: Floats, nu: float, kappa: float) -> Floats:
+def _log_by_contour(a: Floats, nu: Floats, kappa: Floats) -> Floats:
     """Return the log probability by inverting the moment generating function M of the difference.
 
     P(sum a_i chi^2_1 > kappa chi^2_nu) is the integral of M(s) / (2 pi i s) along a line that
@@ -179,7 +188,9 @@ def _log_by_contour(a: Floats, nu: float, kappa: float) -> Floats:
     bends as the path of steepest descent does there, so that the integrand hardly oscillates; nodes
     are equidistant in t, s = c + b (cosh(t) - 1) + i d sinh(t).
     """
-    a = a / kappa  # now the singularities are at 1 / (2 a_i) and at -1 / 2
+    a = (
+        a / np.clip(kappa, _LEAST_KAPPA, None)[:, None]
+    )  # now the singularities are at 1 / (2 a_i) and at -1 / 2
     upper = a.sum(axis=1) < nu  # the difference is negative on average: 1 - P is the smaller
     c = _saddle(a, nu, upper)
     near_a, near_nu = a / (1.0 - 2.0 * c[:, None] * a), 1.0 / (1.0 + 2.0 * c)
@@ -189,11 +200,11 @@ def _log_by_contour(a: Floats, nu: float, kappa: float) -> Floats:
     d = np.minimum(nearest, second**-0.5)
     b = np.clip(d**2 * third / (3.0 * second), -d, d)
     farthest = np.maximum(0.5 / a.min(axis=1) - c, c + 0.5)
-    length = np.max(np.log(2.0 * farthest / d)) + 80.0 / (a.shape[1] + nu)
+    length = np.max(np.log(2.0 * farthest / d) + 80.0 / (a.shape[1] + nu))
     t = np.arange(int(np.ceil(length / _CONTOUR_STEP)) + 1) * _CONTOUR_STEP
     cosh, sinh = np.cosh(t), np.sinh(t)
     s = c[:, None] + b[:, None] * (cosh - 1.0) + 1j * d[:, None] * sinh
-    log_m = -0.5 * nu * np.log1p(2.0 * s)
+    log_m = -0.5 * nu[:, None] * np.log1p(2.0 * s)
     for column in a.T:
         log_m -= 0.5 * np.log1p(-2.0 * s * column[:, None])
     values = (np.exp(log_m) / s * (d[:, None] * cosh - 1j * b[:, None] * sinh)).real
@@ -203,7 +214,7 @@ def _log_by_contour(a: Floats, nu: float, kappa: float) -> Floats:
         return np.asarray(np.where(upper, np.log1p(-np.minimum(tail, 1.0)), np.log(tail)))
 
 
-def _saddle(a: Floats, nu: float, upper: NDArray[np.bool_]) -> Floats:
+def _saddle(a: Floats, nu: Floats, upper: NDArray[np.bool_]) -> Floats:
     """Return where |M(s) / s| is smallest between 0 and the singularity on that side."""
     low = np.where(upper, 0.0, -0.5)
     high = np.where(upper, 0.5 / a.max(axis=1), 0.0)

@@ -151,7 +151,8 @@ class RealScores:
 
     ``lam`` and ``nu`` are those of the patterns of known values, see `RealEvent`; ``pattern_of``
     says which of them a column has, ``varies`` whether it varies at all. A constant column has the
-    score 0, and the event does not speak of it: under the model there are none.
+    score 0, and the event does not speak of it: under the model there are none. Nor are there
+    other columns with the score 0, so that a cut at 0 says nothing.
     """
 
     scores: Floats
@@ -242,6 +243,8 @@ class RealScores:
         return self._event(cut, n_features)
 
     def _event(self, cut: float | None, n_features: Ints) -> RealEvent:
+        if cut == 0.0:  # of which the probability is 0: the event would be impossible
+            n_features = np.zeros_like(n_features)
         told = n_features > 0
         told[0] = True
         return RealEvent(cut, self.statistic, self.lam[told], self.nu[told], n_features[told])

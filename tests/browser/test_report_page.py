@@ -9,25 +9,44 @@ from functools import partial
 import numpy as np
 import pytest
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.datasets import make_paper_simulation
-from unselected.report import examine, report
+from unselected.report import examine, examine_regression, report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+FOLDS = {"n_splits": 3, "n_repeats": 1}
 
 
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory):
+def on_bits():
     data = make_paper_simulation(60, 1, 400, concentration=20.0, random_state=2)
     y = np.where(data.y_train == 1, "tumour", "normal")
-    findings = examine(
-        data.X_train, y, classifier=SelectiveBernoulliNB(k=10), n_splits=3, n_repeats=1
-    )
+    return examine(data.X_train, y, classifier=SelectiveBernoulliNB(k=10), **FOLDS)
+
+
+def on_several_classes():
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % 5
+    X = rng.normal(size=(60, 200))
+    X[:, :6] += rng.normal(size=(5, 6))[codes]
+    y = np.array(["a long name", "b", "c", "d", "e"])[codes]
+    return examine(X, y, classifier=SelectiveGaussianNB(k=10), **FOLDS)
+
+
+def on_numbers():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=60)
+    X = rng.normal(size=(60, 200))
+    X[:, :6] += 0.7 * y[:, np.newaxis]
+    return examine_regression(X, y, regressor=SelectiveNaiveRegressor(k=10), **FOLDS)
+
+
+@pytest.fixture(scope="module", params=[on_bits, on_several_classes, on_numbers])
+def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(report(findings, title="A report"), encoding="utf-8")
+    path.write_text(report(request.param(), title="A report"), encoding="utf-8")
     return path
 
 

@@ -6,7 +6,9 @@ Commands are loaded when they are called, so that `unselected predict` starts wi
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from unselected import __version__
 
@@ -27,7 +29,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-app.command("unselected.cli.fitting:fit", name="fit", help="Select features and fit a classifier.")
+app.command("unselected.cli.fitting:fit", name="fit", help="Select features and fit a model.")
 app.command("unselected.cli.predicting:predict", name="predict", help="Predict new cases.")
 app.command("unselected.cli.predicting:inspect", name="inspect", help="Show what a model holds.")
 app.command("unselected.cli.comparing:cv", name="cv", help="Compare methods by cross-validation.")
@@ -50,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [STANDARD_STREAM if argument == "-" else argument for argument in given]
     debug = "--debug" in arguments
     try:
-        app(arguments, exit_on_error=False, print_error=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         return _fail(error, BAD_USAGE, debug, hint="Try 'unselected --help'.")
     except KeyboardInterrupt:
@@ -65,6 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         return _fail(error, BAD_DATA, debug)
     return OK
+
+
+def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning in one line, without where in the code it arose."""
+    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _fail(error: BaseException, code: int, debug: bool, hint: str = "") -> int:

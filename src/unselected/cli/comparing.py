@@ -4,9 +4,30 @@ from dataclasses import asdict
 from typing import Any
 
 from unselected.calibration import Estimate
-from unselected.cli.fitting import read_training
-from unselected.cli.options import Input, Source, Speech, columns_of, note
-from unselected.experiments import ComparisonRow, compare, comparison_table
+from unselected.cli.fitting import ESTIMATORS, naming_columns, read_training
+from unselected.cli.options import Input, ModelOption, Source, Speech, columns_of, note
+from unselected.experiments import (
+    ComparisonRow,
+    RegressionComparisonRow,
+    compare,
+    compare_regression,
+    comparison_table,
+    regression_table,
+)
+
+# What is shown of a row, with the words for it.
+_CLASSES = {
+    "log_loss": "log loss",
+    "squared_error": "squared error",
+    "actual_error": "error",
+    "expected_error": "expected",
+}
+_NUMBERS = {
+    "log_density": "log density",
+    "rmse": "rmse",
+    "coverage": "in 90 % interval",
+    "width": "width of it",
+}
 
 
 def cv(
@@ -15,6 +36,7 @@ def cv(
     *,
     source: Source,
     k: int,
+    model: ModelOption = "auto",
     splits: int = 5,
     repeats: int = 10,
     method: tuple[str, ...] = (),
@@ -23,14 +45,17 @@ def cv(
     checkpoint: str | None = None,
     speech: Speech = Speech(),  # noqa: B008 - frozen
 ) -> None:
-    """Compare this classifier with what people use instead, by repeated cross-validation.
+    """Compare this library's model with what people use instead, by repeated cross-validation.
 
     Parameters
     ----------
     data
-        Table with features and classes; - is stdin.
+        Table with features and the response; - is stdin.
     k
         How many features each method selects, inside every fold.
+    model
+        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
+        regression (real-valued features, a response of numbers); auto chooses from the data.
     splits
         Number of folds.
     repeats
@@ -44,41 +69,44 @@ def cv(
     checkpoint
         File for finished repetitions; the same call continues from there.
     """
-    table = read_training(data, source)
+    name, table = read_training(data, source, model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
-    records = compare(
-        table.X,
-        table.y,
-        k=k,
-        n_splits=splits,
-        n_repeats=repeats,
-        methods=method or None,
-        seed=seed,
-        n_jobs=jobs,
-        checkpoint=checkpoint,
-        progress=True,
-    )
-    rows = comparison_table(records, table.y, seed=seed)
-    content: dict[str, Any] = {"seed": seed, "k": k, "rows": [asdict(row) for row in rows]}
+    settings: dict[str, Any] = {
+        "k": k,
+        "n_splits": splits,
+        "n_repeats": repeats,
+        "methods": method or None,
+        "seed": seed,
+        "n_jobs": jobs,
+        "checkpoint": checkpoint,
+        "progress": True,
+    }
+    ours = ESTIMATORS[name](k=k)
+    rows: list[ComparisonRow] | list[RegressionComparisonRow]
+    with naming_columns(table):
+        if name == "regression":
+            numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
+            rows = regression_table(numbers, table.y, seed=seed)
+        else:
+            records = compare(table.X, table.y, classifier=ours, **settings)
+            rows = comparison_table(records, table.y, seed=seed)
+    content = {"kind": name, "seed": seed, "k": k, "rows": [asdict(row) for row in rows]}
     speech.answer("cv", content, comparison_text(rows))
 
 
-def comparison_text(rows: list[ComparisonRow]) -> str:
+def comparison_text(rows: list[ComparisonRow] | list[RegressionComparisonRow]) -> str:
     """Return the comparison as a table with intervals."""
-    header = ("method", "log loss", "squared error", "error", "expected", "features needed")
+    shown, dash = (_CLASSES, "-") if isinstance(rows[0], ComparisonRow) else (_NUMBERS, " to ")
     cells = [
         (
             row.method,
-            _with_interval(row.log_loss),
-            _with_interval(row.squared_error),
-            _with_interval(row.actual_error),
-            _with_interval(row.expected_error),
+            *(_with_interval(getattr(row, field), dash) for field in shown),
             f"{row.features_needed:.1f}",
         )
         for row in rows
     ]
-    return columns_of(cells, header)
+    return columns_of(cells, ("method", *shown.values(), "features needed"))
 
 
-def _with_interval(estimate: Estimate) -> str:
-    return f"{estimate.value:.3f} ({estimate.low:.3f}-{estimate.high:.3f})"
+def _with_interval(estimate: Estimate, dash: str) -> str:
+    return f"{estimate.value:.3f} ({estimate.low:.3f}{dash}{estimate.high:.3f})"

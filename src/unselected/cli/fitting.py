@@ -1,5 +1,8 @@
 """`unselected fit`."""
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -8,13 +11,36 @@ import numpy as np
 from cyclopts import Parameter
 
 from unselected import __version__
-from unselected.cli.options import Choice, Input, Output, Source, Speech, note, patience
+from unselected.cli.options import (
+    Choice,
+    Input,
+    ModelOption,
+    Output,
+    Source,
+    Speech,
+    classes_content,
+    classes_text,
+    note,
+    patience,
+)
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.choose import ModelName, choose_model, response_for
+from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import find_columns
+from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.files import sha256
+from unselected.files.kinds import Kept
 from unselected.files.models import save_model
 from unselected.files.tables import Table, read_table
-from unselected.kept import KeptBernoulli
+
+SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
+Selective = SelectiveClassifier | SelectiveNaiveRegressor
+
+ESTIMATORS: dict[ModelName, Callable[..., Selective]] = {
+    "bernoulli": SelectiveBernoulliNB,
+    "gaussian": SelectiveGaussianNB,
+    "regression": SelectiveNaiveRegressor,
+}
 
 
 def fit(
@@ -27,7 +53,7 @@ def fit(
     force: Annotated[bool, Parameter(negative="")] = False,
     speech: Speech = Speech(),  # noqa: B008 - frozen
 ) -> None:
-    """Select features, fit the classifier, and write it to a file.
+    """Select features, fit the model, and write it to a file.
 
     Parameters
     ----------
@@ -38,8 +64,8 @@ def fit(
     force
         Overwrite the model file.
     """
-    table = read_training(train, source)
-    model = fitted(table, choice)
+    name, table = read_training(train, source, choice.model)
+    model = fitted(name, table, choice)
     save_model(
         named(model, table),
         output,
@@ -48,12 +74,12 @@ def fit(
         overwrite=force,
     )
     if output != "-":
-        content = {"model": output, "seed": choice.seed, **described(model, table)}
+        content = {"model": output, "kind": name, "seed": choice.seed, **described(model, table)}
         speech.answer("fit", content, f"{model.selection_}\nwritten to {output}")
 
 
-def read_training(path: str, source: Source) -> Table:
-    """Return a table with classes."""
+def read_training(path: str, source: Source, wanted: ModelOption) -> tuple[ModelName, Table]:
+    """Return the model to use, and a table with the response as that model takes it; tell both."""
     with patience(f"reading {path}"):
         table = read_table(
             path,
@@ -63,49 +89,76 @@ def read_training(path: str, source: Source) -> Table:
         )
     for remark in table.notes:
         note(f"note: {remark}")
-    return table
+    y = np.asarray(table.y)
+    if wanted == "auto":
+        name, reason = choose_model(table.X, y)
+        note(f"model: {name} ({reason}); --model overrides this")
+    else:
+        name = wanted
+        note(f"model: {name}")
+    return name, replace(table, y=response_for(name, table.X, y, table.names))
 
 
-def fitted(table: Table, choice: Choice) -> SelectiveBernoulliNB:
-    """Return the classifier fitted to a table, and tell the seed and the positive class."""
-    with patience("fitting"):
-        model = classifier(table, choice).fit(table.X, table.y)
-    positive = model.classes_[1]
+def fitted(name: ModelName, table: Table, choice: Choice) -> Selective:
+    """Return the model fitted to a table, and tell the seed and the classes."""
+    with patience("fitting"), naming_columns(table):
+        model = estimator(name, table, choice).fit(table.X, table.y)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
-    note(f"classes {model.classes_[0]} and {positive}; probabilities are those of {positive}")
+    if not isinstance(model, SelectiveNaiveRegressor):
+        note(classes_text(model.classes_))
     return model
 
 
-def classifier(table: Table, choice: Choice) -> SelectiveBernoulliNB:
-    """Return the classifier that the options describe, not yet fitted."""
-    names = None if table.names is None else np.array(table.names, dtype=object)
-    always = find_columns(list(choice.always_keep), names, table.X.shape[1], "--always-keep")
-    return SelectiveBernoulliNB(
-        k=choice.k,
-        threshold=choice.threshold,
-        correct_selection=not choice.uncorrected,
-        preselected_from=choice.preselected_from,
-        always_keep=always.tolist() or None,
-        ties=choice.ties,
-        random_state=choice.seed,
-    )
+@contextmanager
+def naming_columns(table: Table) -> Iterator[None]:
+    """Add the names of columns to errors that have their numbers only, for arrays have no names."""
+    try:
+        yield
+    except ValueError as error:
+
+        def with_name(found: re.Match[str]) -> str:
+            name = table.names[int(found[1]) :][:1].tolist()
+            return f"{found[0]} ({name[0]!r})" if name else found[0]
+
+        raise ValueError(re.sub(r"\bcolumn (\d+)\b(?! \()", with_name, str(error))) from error
 
 
-def named(model: SelectiveBernoulliNB, table: Table) -> KeptBernoulli:
+def estimator(name: ModelName, table: Table, choice: Choice) -> Selective:
+    """Return the estimator that the options describe, not yet fitted."""
+    always = find_columns(list(choice.always_keep), table.names, table.X.shape[1], "--always-keep")
+    options: dict[str, Any] = {
+        "k": choice.k,
+        "threshold": choice.threshold,
+        "correct_selection": not choice.uncorrected,
+        "preselected_from": choice.preselected_from,
+        "always_keep": always.tolist() or None,
+        "ties": choice.ties,
+        "random_state": choice.seed,
+    }
+    if choice.variance_shrinkage is not None:
+        if name == "bernoulli":
+            raise ValueError(
+                "--variance-shrinkage does not go with the model bernoulli, which has no "
+                "variances: leave it out, or use --model gaussian."
+            )
+        options["variance_shrinkage"] = choice.variance_shrinkage
+    return ESTIMATORS[name](**options)
+
+
+def named(model: Selective, table: Table) -> Kept:
     """Return what prediction needs, with the names of the table's columns."""
-    if table.names is None:
-        return model.panel().kept
-    names = np.array(table.names, dtype=object)[model.selection_.indices]
-    return replace(model.panel().kept, names=names)
+    kept: Kept = model.panel().kept
+    return replace(kept, names=table.names[model.selection_.indices])
 
 
-def selection_of(model: SelectiveBernoulliNB) -> dict[str, Any]:
+def selection_of(model: Selective) -> dict[str, Any]:
     """Return the selection as plain JSON types."""
     selection = model.selection_
     return {
         "rule": selection.rule,
         "ties": selection.ties,
         "threshold": selection.threshold,
+        "statistic": selection.statistic,
         "n_features": selection.n_features,
         "n_omitted": selection.n_omitted,
         "scores": model.scores_.tolist(),
@@ -123,14 +176,15 @@ def provenance_of(path: str, seed: int) -> dict[str, Any]:
     }
 
 
-def described(model: SelectiveBernoulliNB, table: Table) -> dict[str, Any]:
+def described(model: Selective, table: Table) -> dict[str, Any]:
     """Return what a fit found, as plain JSON types."""
-    kept = model.selection_.indices.tolist()
+    classes = {}
+    if not isinstance(model, SelectiveNaiveRegressor):
+        classes = classes_content(model.classes_)
     return {
         "n_cases": table.X.shape[0],
-        "classes": [str(label) for label in model.classes_],
-        "positive_class": str(model.classes_[1]),
+        **classes,
         "corrected": bool(model.correct_selection),
         "selection": selection_of(model),
-        "features": kept if table.names is None else [table.names[j] for j in kept],
+        "features": table.names[model.selection_.indices].tolist(),
     }

@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
+from numpy.typing import NDArray
 
 from unselected.cli import STANDARD_STREAM
 from unselected.selection import Ties
@@ -22,6 +24,7 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
     return "-" if value == STANDARD_STREAM else value
 
 
+ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 
@@ -53,12 +56,12 @@ class Speech:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Source:
-    """A table with features and classes.
+    """A table with features and the response: classes or numbers.
 
     Parameters
     ----------
     target
-        Name of the column (or row) that holds the two classes.
+        Name of the column (or row) that holds the response.
     id
         Name of a column that only identifies the cases.
     features_in_rows
@@ -73,32 +76,41 @@ class Source:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Choice:
-    """How features are selected.
+    """The model, and how features are selected.
 
     Parameters
     ----------
+    model
+        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
+        regression (real-valued features, a response of numbers); auto chooses from the data.
     k
         Keep this many features, the most correlated ones.
     threshold
-        Keep the features whose absolute correlation is above this.
+        Keep the features whose score is above this: the absolute correlation, or F where there are
+        more than two classes.
     preselected_from
-        The table holds only columns that somebody already kept, by correlation, out of so many.
+        The table holds only columns that somebody already kept, by their scores, out of so many.
     always_keep
-        Keep this column whatever its correlation; may be given several times.
+        Keep this column whatever its score; may be given several times.
     ties
         Who is kept among tied features: first or random.
     uncorrected
         Do not condition on the selection, for comparison.
+    variance_shrinkage
+        Draw the variances of features with the same unit towards each other, as if by so many
+        cases; gaussian and regression only.
     seed
         Seed of random choices.
     """
 
+    model: ModelOption = "auto"
     k: int | None = None
     threshold: float | None = None
     preselected_from: int | None = None
     always_keep: tuple[str, ...] = ()
     ties: Ties = "first"
     uncorrected: Annotated[bool, Parameter(negative="")] = False
+    variance_shrinkage: float | None = None
     seed: int = 0
 
 
@@ -126,9 +138,30 @@ def patience(what: str, *, after: float = 2.0) -> Iterator[None]:
         teller.join()
 
 
+def check_free(output: str, force: bool) -> None:
+    """Raise where the output exists and may not be overwritten, before the work is done for it."""
+    if output != "-" and not force and Path(output).is_file():
+        raise FileExistsError(f"{output} exists already: choose another name.")
+
+
 def note(text: str) -> None:
     """Say something that is not data."""
     print(text, file=sys.stderr, flush=True)
+
+
+def classes_text(classes: NDArray[Any]) -> str:
+    """Return which classes there are, and of two that whose probabilities are told."""
+    labels = [str(label) for label in classes]
+    if len(labels) == 2:
+        return f"classes {labels[0]} and {labels[1]}; probabilities are those of {labels[1]}"
+    return f"classes {', '.join(labels)}"
+
+
+def classes_content(classes: NDArray[Any]) -> dict[str, Any]:
+    """Return which classes there are as plain JSON types; of two the second is the positive."""
+    labels = [str(label) for label in classes]
+    positive = {"positive_class": labels[1]} if len(labels) == 2 else {}
+    return {"classes": labels, **positive}
 
 
 def columns_of(rows: list[tuple[Any, ...]], header: tuple[str, ...]) -> str:

@@ -1,14 +1,46 @@
 """`unselected predict` and `inspect`: without scikit-learn, so that they start at once."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
-from unselected.cli.options import Input, Output, Speech, columns_of, note, patience
+from unselected.cli.options import (
+    Input,
+    Output,
+    Speech,
+    classes_content,
+    classes_text,
+    columns_of,
+    note,
+    patience,
+)
 from unselected.files import write_csv
-from unselected.files.models import SavedModel, load_model
+from unselected.files.features import Feature, describe_features
+from unselected.files.models import SavedClassifier, SavedRegressor, load_model
 from unselected.files.tables import read_table
+from unselected.kept import KeptBernoulli, KeptGaussian
+
+Saved = SavedClassifier | SavedRegressor
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is told of new cases: columns for a table, the same for JSON, and remarks.
+
+    ``header`` and ``rows`` leave out the case itself, as ``cases`` does. ``about`` is said before
+    the table, ``after`` behind it.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    content: dict[str, Any]
+    cases: Sequence[dict[str, Any]]
+    about: str
+    after: str | None
 
 
 def predict(
@@ -19,10 +51,13 @@ def predict(
     output: Output = "-",
     id: str | None = None,  # noqa: A002 - the name of the option
     features_in_rows: Annotated[bool, Parameter(negative="")] = False,
+    quantiles: Annotated[
+        tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
+    ] = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     speech: Speech = Speech(),  # noqa: B008 - frozen
 ) -> None:
-    """Predict new cases with a fitted model.
+    """Predict new cases with a fitted model: probabilities of classes, or mean, std and quantiles.
 
     Parameters
     ----------
@@ -36,10 +71,17 @@ def predict(
         Name of a column that identifies the cases; else they are numbered from 1.
     features_in_rows
         The table has a row for each feature and a column for each case.
+    quantiles
+        Quantiles of the response to write, regression only; 0.05 0.5 0.95 where not given. They
+        stand behind the names of the files.
     force
         Overwrite the output file.
     """
     saved = load_model(model)
+    if isinstance(saved, SavedClassifier) and quantiles is not None:
+        raise ValueError(
+            f"--quantiles does not go with {model}, which predicts classes: leave it out."
+        )
     names = saved.kept.names
     with patience("predicting"):
         table = read_table(
@@ -48,23 +90,70 @@ def predict(
             features_in_rows=features_in_rows,
             columns=None if names is None else names.tolist(),
         )
-        probability = saved.predict_proba(table.X)
-    positive = str(saved.kept.classes[1])
-    note(f"{len(probability)} cases; probabilities are those of {positive}")
-    ids = range(1, len(probability) + 1) if table.ids is None else table.ids
-    predicted = saved.kept.classes[np.argmax(probability, axis=1)]
-    rows = list(zip(ids, probability[:, 1].tolist(), predicted.tolist(), strict=True))
-    header = (id or "case", f"probability of {positive}", "predicted")
-    expected_error = float(np.mean(1.0 - probability.max(axis=1))) if len(rows) else None
+        if isinstance(saved, SavedClassifier):
+            predicted = _classes(saved, table.X)
+        else:
+            predicted = _numbers(saved, table.X, QUANTILES if quantiles is None else quantiles)
+    note(f"{len(predicted.rows)} cases; {predicted.about}")
+    ids: Iterable[Any] = range(1, len(predicted.rows) + 1) if table.ids is None else table.ids
+    ids = list(ids)
+    if not speech.json or output != "-":
+        rows = [(case, *row) for case, row in zip(ids, predicted.rows, strict=True)]
+        write_csv(output, (id or "case", *predicted.header), rows, overwrite=force)
     if speech.json:
-        write_csv(output, header, rows, overwrite=force) if output != "-" else None
-        content = {"positive_class": positive, "expected_error": expected_error}
-        cases = [dict(zip(("case", "probability", "predicted"), row, strict=True)) for row in rows]
-        speech.answer("predict", {**content, "cases": cases}, "")
-        return
-    write_csv(output, header, rows, overwrite=force)
-    if expected_error is not None:
-        note(f"expected error {expected_error:.3f}")
+        cases = [{"case": case, **c} for case, c in zip(ids, predicted.cases, strict=True)]
+        content = {"kind": saved.kind, **predicted.content, "cases": cases}
+        speech.answer("predict", content, "")
+    elif predicted.after is not None:
+        note(predicted.after)
+
+
+def _classes(saved: SavedClassifier, X: Any) -> Prediction:
+    """Return the probabilities: that of the second of two classes, or those of all."""
+    probability = saved.predict_proba(X)
+    labels = [str(label) for label in saved.kept.classes]
+    guesses = saved.kept.classes[np.argmax(probability, axis=1)].tolist()
+    shown = [1] if len(labels) == 2 else list(range(len(labels)))
+    rows = [
+        (*row, guess) for row, guess in zip(probability[:, shown].tolist(), guesses, strict=True)
+    ]
+    expected = float(np.mean(1.0 - probability.max(axis=1))) if len(rows) else None
+    if len(labels) == 2:
+        about = f"probabilities are those of {labels[1]}"
+        cases = [{"probability": p, "predicted": guess} for p, guess in rows]
+    else:
+        about = classes_text(saved.kept.classes)
+        cases = [
+            {"probabilities": dict(zip(labels, row, strict=False)), "predicted": row[-1]}
+            for row in rows
+        ]
+    return Prediction(
+        header=[*(f"probability of {labels[j]}" for j in shown), "predicted"],
+        rows=rows,
+        content={**classes_content(saved.kept.classes), "expected_error": expected},
+        cases=cases,
+        about=about,
+        after=None if expected is None else f"expected error {expected:.3f}",
+    )
+
+
+def _numbers(saved: SavedRegressor, X: Any, levels: Sequence[float]) -> Prediction:
+    """Return means, standard deviations and quantiles."""
+    mean, std = saved.predict(X, return_std=True)
+    values = saved.predict_quantiles(X, levels)
+    rows = np.column_stack([mean, std, values]).tolist()
+    names = [repr(level) for level in levels]
+    return Prediction(
+        header=["mean", "std", *(f"quantile {name}" for name in names)],
+        rows=rows,
+        content={"quantiles": list(levels)},
+        cases=[
+            {"mean": m, "std": s, "quantiles": dict(zip(names, row, strict=True))}
+            for m, s, *row in rows
+        ],
+        about="mean, standard deviation and quantiles of the response",
+        after=None,
+    )
 
 
 def inspect(
@@ -81,64 +170,80 @@ def inspect(
         Model file written by `unselected fit`.
     """
     saved = load_model(model)
-    speech.answer("inspect", _content(saved), _text(saved))
+    features = describe_features(saved.kept, saved.selection["scores"])
+    speech.answer("inspect", _content(saved, features), _text(saved, features))
 
 
-def _content(saved: SavedModel) -> dict[str, Any]:
-    kept = saved.kept
+def _content(saved: Saved, features: list[Feature]) -> dict[str, Any]:
+    classes = classes_content(saved.kept.classes) if isinstance(saved, SavedClassifier) else {}
     return {
-        "classes": [str(label) for label in kept.classes],
-        "positive_class": str(kept.classes[1]),
-        "corrected": kept.event.n_omitted > 0,
+        "kind": saved.kind,
+        **classes,
+        "corrected": saved.kept.event.n_omitted > 0,
         "selection": saved.selection,
-        "features": _features(saved),
-        "priors": {
-            "class_pseudocounts": [kept.model.f0, kept.model.f1],
-            "concentration_prior": [kept.model.a, kept.model.b],
-        },
+        "features": features,
+        "priors": _priors(saved),
         "provenance": saved.provenance,
     }
 
 
-def _features(saved: SavedModel) -> list[dict[str, Any]]:
-    counts = saved.kept.counts
-    names = range(counts.I0.size) if saved.kept.names is None else saved.kept.names
-    columns = zip(
-        names, saved.selection["scores"], counts.I0, counts.I1, saved.kept.thresholds, strict=True
-    )
-    return [
-        {
-            "name": str(name),
-            "score": score,
-            "ones": [int(I0), int(I1)],
-            "cases": [counts.n0, counts.n1],
-            "cut": float(cut),
-        }
-        for name, score, I0, I1, cut in columns
-    ]
+def _priors(saved: Saved) -> dict[str, Any]:
+    kept = saved.kept
+    priors: dict[str, Any] = {"concentration_prior": [kept.model.a, kept.model.b]}
+    if isinstance(kept, KeptBernoulli):
+        return {"class_pseudocounts": [kept.model.f0, kept.model.f1], **priors}
+    priors["variance_shrinkage"] = kept.model.shrinkage
+    if isinstance(kept, KeptGaussian):
+        return {"class_pseudocounts": kept.pseudocounts.tolist(), **priors}
+    return priors
 
 
-def _text(saved: SavedModel) -> str:
-    negative, positive = (str(label) for label in saved.kept.classes)
+def _text(saved: Saved, features: list[Feature]) -> str:
     selection = saved.selection
-    rows = [
-        (f["name"], f"{f['score']:.4f}", *map(_share, f["ones"], f["cases"]), f"{f['cut']:g}")
-        for f in sorted(_features(saved), key=lambda f: -float(f["score"]))
-    ]
-    header = ("feature", "|COR|", f"ones in {negative}", f"ones in {positive}", "cut")
     bound = "" if selection["threshold"] is None else f", cut at {selection['threshold']:.4g}"
     corrected = "corrected" if saved.kept.event.n_omitted else "not corrected"
+    about = "response: numbers"
+    if isinstance(saved, SavedClassifier):
+        classes = classes_content(saved.kept.classes)
+        about = f"classes: {', '.join(classes['classes'])}"
+        if "positive_class" in classes:
+            about += f"; probabilities are those of {classes['positive_class']}"
     return "\n".join(
         [
-            f"classes: {negative}, {positive}; probabilities are those of {positive}",
-            f"selection: {selection['rule']}, {len(rows)} of {selection['n_features']} features "
-            f"kept{bound}; {corrected}",
+            f"model: {saved.kind}",
+            about,
+            f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
+            f"features kept{bound}; {corrected}",
             *(f"{key}: {value}" for key, value in saved.provenance.items()),
             "",
-            columns_of(rows, header),
+            _feature_table(saved, features),
         ]
     )
 
 
+def _feature_table(saved: Saved, features: list[Feature]) -> str:
+    """Return a row for each kept feature."""
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    first = ("feature", saved.selection["statistic"])
+    if isinstance(saved, SavedRegressor):
+        header = ("correlation", "slope", "mean", "deviation", "cases")
+        rows = [tuple(_short(f[name]) for name in header) for f in features]
+    else:
+        labels = [str(label) for label in saved.kept.classes]
+        if saved.kind == "bernoulli":
+            header = (*(f"ones in {label}" for label in labels), "cut")
+            rows = [(*map(_share, f["ones"], f["cases"]), f"{f['cut']:g}") for f in features]
+        else:
+            header = (*(f"mean in {label}" for label in labels), "deviation")
+            rows = [(*map(_short, f["means"]), _short(f["deviation"])) for f in features]
+    cells = [(f["name"], f"{f['score']:.4f}", *row) for f, row in zip(features, rows, strict=True)]
+    return columns_of(cells, (*first, *header))
+
+
 def _share(ones: int, cases: int) -> str:
     return f"{ones}/{cases}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

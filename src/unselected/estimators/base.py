@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from unselected.models.regression import Predictive, RegressionPosterior
+from unselected.models.regression import RegressionPosterior
 from unselected.quadrature import Floats, log_sum
 
 
@@ -104,8 +104,8 @@ class PredictiveRegressor(RegressorMixin, metaclass=ABCMeta):
         std : ndarray of shape (n_samples,)
             Only with ``return_std``.
         """
-        moments = [part.mean_and_std() for part in self._parts(X)]
-        mean, std = (np.concatenate(part) for part in zip(*moments, strict=True))
+        posterior, rows = self._posterior_of_rows(X)
+        mean, std = posterior.mean_and_std(rows)
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
@@ -121,10 +121,8 @@ class PredictiveRegressor(RegressorMixin, metaclass=ABCMeta):
         -------
         values : ndarray of shape (n_samples, n_quantiles)
         """
-        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
-        if levels.ndim != 1 or not np.all((levels > 0.0) & (levels < 1.0)):
-            raise ValueError(f"quantiles={quantiles!r} must be numbers above 0 and below 1.")
-        return np.concatenate([part.quantiles(levels) for part in self._parts(X)])
+        posterior, rows = self._posterior_of_rows(X)
+        return posterior.quantiles(rows, quantiles)
 
     def predict_log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive densities of given responses.
@@ -157,13 +155,7 @@ class PredictiveRegressor(RegressorMixin, metaclass=ABCMeta):
         probability : ndarray of shape (n_samples,)
         """
         posterior, rows = self._posterior_of_rows(X)
-        responses = _responses(rows, y)[:, np.newaxis]
-        parts = [part.cdf(responses[block])[:, 0] for block, part in posterior.predictive(rows)]
-        return np.concatenate(parts)
-
-    def _parts(self, X: Any) -> list[Predictive]:
-        posterior, rows = self._posterior_of_rows(X)
-        return [part for _, part in posterior.predictive(rows)]
+        return posterior.cdf(rows, _responses(rows, y))
 
 
 def _responses(rows: Floats, y: Any) -> Floats:

@@ -60,8 +60,8 @@ class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
     variance_shrinkage : float, default=0.0
         Draw the variances of the features towards each other: a feature's variance is taken to be
         inverse-chi-squared with this many degrees of freedom around a common variance, which is
-        learned. It is worth as many cases, and makes sense where all features have the same unit.
-        With 0 each feature has a variance of its own, and its unit does not matter.
+        learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
+        same unit. With 0 each feature has a variance of its own, and its unit does not matter.
     random_state : int, RandomState instance or None, default=None
         Used by ``ties="random"`` only.
 

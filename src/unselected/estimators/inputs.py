@@ -276,10 +276,10 @@ def check_number(parameter: str, value: Any, else_: str) -> None:
         raise ValueError(f"{parameter}={value!r} must be a number, {else_}.")
 
 
-def check_not_negative(parameter: str, value: Any, meaning: str) -> float:
-    """Return a finite number that is not below 0, or raise."""
-    if not _is_a(Real, value) or not 0.0 <= value < np.inf:
-        raise ValueError(f"{parameter}={value!r} must be a number from 0 on: {meaning}.")
+def check_zero_or_between(parameter: str, value: Any, low: float, high: float) -> float:
+    """Return 0 or a number within bounds, or raise."""
+    if not _is_a(Real, value) or not (value == 0.0 or low <= value <= high):
+        raise ValueError(f"{parameter}={value!r} must be 0, or a number from {low:g} to {high:g}.")
     return float(value)
 
 

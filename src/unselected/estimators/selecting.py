@@ -15,15 +15,15 @@ from unselected.estimators.inputs import (
     TrainingTable,
     check_choice,
     check_flag,
-    check_not_negative,
     check_positive_pair,
     check_rows,
     check_score,
     check_whole,
+    check_zero_or_between,
     column_label,
     find_columns,
 )
-from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
 from unselected.quadrature import Floats
 from unselected.scores import Scores
 from unselected.selection import (
@@ -206,8 +206,8 @@ class GaussianEstimator(SelectingEstimator):
         a, b = check_positive_pair(
             "concentration_prior", self.concentration_prior, "shape and rate"
         )
-        shrinkage = check_not_negative(
-            "variance_shrinkage", self.variance_shrinkage, "degrees of freedom"
+        shrinkage = check_zero_or_between(
+            "variance_shrinkage", self.variance_shrinkage, *SHRINKAGE_BOUNDS
         )
         return GaussianModel(a, b, shrinkage)
 

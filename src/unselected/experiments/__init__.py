@@ -15,6 +15,13 @@ from unselected.experiments.compare import (
     comparison_table,
     method_names,
 )
+from unselected.experiments.compare_regression import (
+    RegressionComparisonRecord,
+    RegressionComparisonRow,
+    compare_regression,
+    regression_method_names,
+    regression_table,
+)
 from unselected.experiments.published import Comparison, compare_with_published
 from unselected.experiments.simulation import SimulationRecord, simulation, simulation_data
 
@@ -25,14 +32,19 @@ __all__ = [
     "ComparisonRecord",
     "ComparisonRow",
     "PairedTest",
+    "RegressionComparisonRecord",
+    "RegressionComparisonRow",
     "SimulationRecord",
     "colon",
     "compare",
+    "compare_regression",
     "compare_with_published",
     "comparison_table",
     "load_colon",
     "method_names",
     "paired_tests",
+    "regression_method_names",
+    "regression_table",
     "simulation",
     "simulation_data",
 ]

@@ -9,9 +9,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
+from sklearn.base import clone
 from sklearn.datasets import fetch_openml
 
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.experiments.replicates import Record, run_replicates
 from unselected.experiments.simulation import scores
 from unselected.files.tables import read_table
@@ -23,6 +25,8 @@ SHAPE, N_TUMOUR = (62, 2000), 40
 _DEVELOPMENT_DATA = Path(__file__).parents[4] / "shared" / "data" / "colon.csv.gz"
 
 ColonMethod = Literal["corrected", "uncorrected"]
+ColonFeatures = Literal["binary", "real"]
+Classifier = SelectiveBernoulliNB | SelectiveGaussianNB
 
 
 class ColonData(NamedTuple):
@@ -58,6 +62,7 @@ def colon(
     n_partitions: int = 1,
     n_groups: int = 10,
     k: int = 5,
+    features: ColonFeatures = "binary",
     normalize: bool = True,
     quadrature: Literal["exact", "paper"] = "exact",
     seed: int = 0,
@@ -69,8 +74,8 @@ def colon(
 
     The genes are divided at random into groups. In each group every case is left out in turn, the
     ``k`` genes most correlated with the class are selected from the others, and the case is
-    predicted with and without correction. Genes are cut at the median of the cases not left out;
-    ties are broken at random, as in the paper.
+    predicted with and without correction. Genes are cut at the median of the cases not left out,
+    as in the paper, or taken as they are; ties are broken at random, as in the paper.
 
     Parameters
     ----------
@@ -78,6 +83,9 @@ def colon(
         A file with a column ``class`` and a column for each gene; without one, see `load_colon`.
     n_partitions : int
         Number of random divisions; the paper has one.
+    features : {"binary", "real"}
+        Cut the genes at their medians and use `SelectiveBernoulliNB`, as in the paper, or use their
+        values and `SelectiveGaussianNB`.
     normalize : bool
         Take logs and bring each tissue to mean 0 and standard deviation 1 first. The paper does not
         say it, but only then is the last selected correlation "around 0.5".
@@ -88,11 +96,16 @@ def colon(
     -------
     records : list of ColonRecord
     """
+    if features not in ("binary", "real"):
+        raise ValueError(f"features={features!r} is not one of 'binary', 'real'.")
+    if features == "real" and quadrature != "exact":
+        raise ValueError("quadrature='paper' is a grid for binary features, not for real ones.")
     X, y = data if isinstance(data, ColonData) else load_colon(data)
     settings = {
         "experiment": "colon",
         "n_groups": n_groups,
         "k": k,
+        "features": features,
         "normalize": normalize,
         "quadrature": quadrature,
         "sum of the data": float(X.sum()),
@@ -102,8 +115,7 @@ def colon(
         X=normalized(X) if normalize else X,
         y=y,
         n_groups=n_groups,
-        k=k,
-        quadrature=quadrature,
+        classifier=_classifier(features, k, quadrature),
         seed=seed,
     )
     records = run_replicates(
@@ -172,8 +184,7 @@ def _one_group(
     X: NDArray[np.float64],
     y: NDArray[np.int64],
     n_groups: int,
-    k: int,
-    quadrature: Literal["exact", "paper"],
+    classifier: Classifier,
     seed: int,
 ) -> list[Record]:
     partition, group = divmod(replicate, n_groups)
@@ -183,9 +194,7 @@ def _one_group(
     methods: tuple[ColonMethod, ...] = ("corrected", "uncorrected")
     records = []
     for method in methods:
-        model = SelectiveBernoulliNB(
-            k=k, ties="random", correct_selection=method == "corrected", quadrature=quadrature
-        )
+        model = clone(classifier).set_params(correct_selection=method == "corrected")
         probability, thresholds = _leave_one_out(model, X[:, genes], y, seeds)
         record = ColonRecord(
             partition=partition,
@@ -200,8 +209,16 @@ def _one_group(
     return records
 
 
+def _classifier(
+    features: ColonFeatures, k: int, quadrature: Literal["exact", "paper"]
+) -> Classifier:
+    if features == "real":
+        return SelectiveGaussianNB(k=k, ties="random")
+    return SelectiveBernoulliNB(k=k, ties="random", quadrature=quadrature)
+
+
 def _leave_one_out(
-    model: SelectiveBernoulliNB,
+    model: Classifier,
     X: NDArray[np.float64],
     y: NDArray[np.int64],
     seeds: NDArray[Any],

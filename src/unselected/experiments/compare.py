@@ -1,10 +1,8 @@
 """Which method gives the better probabilities on a user's own data: repeated cross-validation."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -16,14 +14,35 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
-from unselected.calibration import Estimate
+from unselected.calibration import Estimate, most_probable
 from unselected.columns import Binarize, count_classes
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.choose import choose_model
+from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.experiments.folds import (
+    by_method,
+    chosen_methods,
+    imputers,
+    mean_with_interval,
+    out_of_fold,
+    resampled_cases,
+    settings_of,
+    with_and_without_correction,
+    with_numbered_columns,
+)
 from unselected.experiments.replicates import Record, run_replicates
+from unselected.quadrature import Floats
+
+SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
+
+# A probability of 0 for what happened counts as this.
+_LEAST_PROBABILITY = 1e-15
 
 
 class TrainingMedianBits(TransformerMixin, BaseEstimator):
@@ -44,22 +63,32 @@ class TrainingMedianBits(TransformerMixin, BaseEstimator):
         return np.asarray(X > self.thresholds_, dtype=np.uint8)
 
 
-def usual_methods(k: int, *, inner_splits: int, seed: int) -> dict[str, ClassifierMixin]:
-    """Return what people use instead, each selecting ``k`` features inside its own fit."""
+def usual_methods(
+    k: int, *, ours: SelectiveClassifier, first: Sequence[Any], inner_splits: int, seed: int
+) -> dict[str, ClassifierMixin]:
+    """Return what people use instead, each selecting ``k`` features inside its own fit.
+
+    With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, after the
+    steps in ``first``, and those for logistic regression are standardized.
+    """
     folds = StratifiedKFold(inner_splits, shuffle=True, random_state=seed)
+    if isinstance(ours, SelectiveBernoulliNB):
+        first, scaling, bayes = [TrainingMedianBits(ours.binarize)], [], BernoulliNB()
+    else:
+        first, scaling, bayes = first, [StandardScaler()], GaussianNB()
 
-    def bayes() -> Pipeline:
-        return make_pipeline(TrainingMedianBits(), SelectKBest(f_classif, k=k), BernoulliNB())
+    def selecting(*steps: Any) -> Pipeline:
+        return clone(make_pipeline(*first, SelectKBest(f_classif, k=k), *steps))
 
-    methods: dict[str, ClassifierMixin] = {"SelectKBest + BernoulliNB": bayes()}
+    name = f"SelectKBest + {type(bayes).__name__}"
+    methods: dict[str, ClassifierMixin] = {name: selecting(bayes)}
     for kind in _calibration_kinds():
         for ensemble in (True, False):
-            name = f"SelectKBest + BernoulliNB, {kind}{' ensemble' if ensemble else ''}"
-            methods[name] = CalibratedClassifierCV(
-                bayes(), method=kind, cv=folds, ensemble=ensemble
+            methods[f"{name}, {kind}{' ensemble' if ensemble else ''}"] = CalibratedClassifierCV(
+                selecting(bayes), method=kind, cv=folds, ensemble=ensemble
             )
-    methods["SelectKBest + LogisticRegression"] = make_pipeline(
-        TrainingMedianBits(), SelectKBest(f_classif, k=k), LogisticRegression(max_iter=1000)
+    methods["SelectKBest + LogisticRegression"] = selecting(
+        *scaling, LogisticRegression(max_iter=1000)
     )
     methods["class frequencies"] = DummyClassifier(strategy="prior")
     return methods
@@ -75,13 +104,14 @@ def _calibration_kinds() -> tuple[str, ...]:
 class ComparisonRecord:
     """Out-of-fold probabilities of one method in one repetition of the cross-validation.
 
+    ``probability`` has a row for each case, with the probabilities of all classes in sorted order.
     ``features_needed`` is the mean over folds of how many columns a new case has to have: for an
     ensemble, all that any of its members selected.
     """
 
     repeat: int
     method: str
-    probability: list[float]
+    probability: list[list[float]]
     features_needed: float
 
 
@@ -102,7 +132,7 @@ def compare(
     y: Any,
     *,
     k: int,
-    classifier: SelectiveBernoulliNB | None = None,
+    classifier: SelectiveClassifier | None = None,
     n_splits: int = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -113,19 +143,23 @@ def compare(
 ) -> list[ComparisonRecord]:
     """Cross-validate this library's classifier beside what people use instead.
 
-    Selection is inside every fold for every method, and all methods see the same bits (columns
-    that are not 0/1 are cut at their training median).
+    Selection is inside every fold for every method. With a `SelectiveBernoulliNB` all methods see
+    the same bits. With a `SelectiveGaussianNB` they see the numbers; where values are missing (NaN)
+    the usual methods, which cannot do without them, get the column's training median in their
+    place (scikit-learn's SimpleImputer), and ours leave them out.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Two classes; the probabilities are those of the second in sorted order.
+        Two or more classes.
     k : int
         How many features each method selects.
-    classifier : SelectiveBernoulliNB, default=None
-        Take the settings of our own methods, "corrected" and "uncorrected", from here; by default
-        they select ``k`` features and have the default priors.
+    classifier : SelectiveBernoulliNB or SelectiveGaussianNB, default=None
+        Take the settings of our own methods, "corrected" and "uncorrected", from here. By default
+        they select ``k`` features and have the default priors, and are for bits where all features
+        are 0 or 1 and there are two classes, and for real numbers else. More than two classes need
+        a SelectiveGaussianNB.
     n_splits, n_repeats : int
         Repeated stratified cross-validation.
     methods : sequence of str, default=None
@@ -137,30 +171,25 @@ def compare(
     -------
     records : list of ComparisonRecord
     """
-    X = np.asarray(X)
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    smallest = int(np.bincount(codes).min()) if classes.size else 0
-    if classes.size != 2 or smallest < n_splits:
-        raise ValueError(
-            f"y has {classes.size} classes, the smallest with {smallest} cases: compare needs two "
-            f"classes with at least n_splits={n_splits} cases each."
-        )
-    chosen = _chosen(methods)
-    settings = {
-        "experiment": "compare",
-        "k": k,
-        "n_splits": n_splits,
-        "methods": chosen,
-        "classifier": repr(classifier),
-        "data": sha256(np.ascontiguousarray(X).tobytes() + codes.tobytes()).hexdigest(),
-    }
-    ours = SelectiveBernoulliNB(k=k) if classifier is None else classifier
-    work = partial(_one_repeat, X=X, y=codes, k=k, ours=ours, n_splits=n_splits, methods=chosen)
+    table = check_training(SelectiveGaussianNB(), X, y, "classes")
+    ours = _checked_classifier(classifier, table, k)
+    chosen = chosen_methods(methods, method_names(ours))
+    _check_class_sizes(table, n_splits, chosen)
+    settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
+    work = partial(
+        _one_repeat,
+        X=table.X,
+        y=table.y,
+        k=k,
+        ours=with_numbered_columns(ours, table),
+        n_splits=n_splits,
+        methods=chosen,
+    )
     records = run_replicates(
         work,
         n_repeats,
         seed=seed,
-        settings=settings,
+        settings={"experiment": "compare, probabilities of all classes", **settings},
         n_jobs=n_jobs,
         checkpoint=checkpoint,
         progress=progress,
@@ -169,27 +198,66 @@ def compare(
     return [ComparisonRecord(**record) for record in records]
 
 
-def method_names() -> list[str]:
-    """Return the names of all methods that `compare` knows, ours first."""
-    return list(_methods(1, SelectiveBernoulliNB(), inner_splits=2, seed=0))
+def method_names(classifier: SelectiveClassifier | None = None) -> list[str]:
+    """Return the names of all methods that `compare` knows, ours first.
+
+    Parameters
+    ----------
+    classifier : SelectiveBernoulliNB or SelectiveGaussianNB, default=None
+        The one given to `compare`, for the names of the usual methods depend on its kind; by
+        default a SelectiveBernoulliNB.
+
+    Examples
+    --------
+    >>> method_names(SelectiveGaussianNB())[:3]
+    ['corrected', 'uncorrected', 'SelectKBest + GaussianNB']
+    """
+    ours = SelectiveBernoulliNB() if classifier is None else classifier
+    return list(_methods(1, ours, first=(), inner_splits=2, seed=0))
 
 
-def _chosen(methods: Sequence[str] | None) -> list[str]:
-    known = method_names()
-    unknown = [name for name in methods or () if name not in known]
-    if unknown:
-        raise ValueError(f"methods has {unknown[0]!r}, which is not one of {', '.join(known)}.")
-    return known if methods is None else list(methods)
+def _checked_classifier(
+    classifier: SelectiveClassifier | None, table: TrainingTable, k: int
+) -> SelectiveClassifier:
+    if classifier is None:
+        bits = choose_model(table.X, table.y)[0] == "bernoulli"
+        return SelectiveBernoulliNB(k=k) if bits else SelectiveGaussianNB(k=k)
+    if not isinstance(classifier, SelectiveClassifier):
+        raise TypeError(
+            f"classifier={classifier!r} is neither a SelectiveBernoulliNB nor a "
+            "SelectiveGaussianNB."
+        )
+    if isinstance(classifier, SelectiveBernoulliNB) and table.classes.size > 2:
+        raise ValueError(
+            f"y has {table.classes.size} classes, and SelectiveBernoulliNB is for two: give a "
+            "SelectiveGaussianNB."
+        )
+    return classifier
+
+
+def _check_class_sizes(table: TrainingTable, n_splits: int, methods: list[str]) -> None:
+    """Raise where a fold or, for methods that calibrate, an inner fold would lack a class."""
+    sizes = np.bincount(table.y)
+    smallest = int(sizes.min())
+    found = (
+        f"y has {sizes.size} classes, the smallest with {smallest} cases "
+        f"({table.classes[int(np.argmin(sizes))]!s})"
+    )
+    if smallest < n_splits:
+        raise ValueError(f"{found}: compare needs at least n_splits={n_splits} cases of each.")
+    calibrating = [name for name in methods if "," in name]
+    if calibrating and smallest - -(-smallest // n_splits) < 2:
+        raise ValueError(
+            f"{found}: {calibrating[0]!r} needs 2 cases of each class in every training set. "
+            "Choose other methods."
+        )
 
 
 def _methods(
-    k: int, ours: SelectiveBernoulliNB, *, inner_splits: int, seed: int
+    k: int, ours: SelectiveClassifier, *, first: Sequence[Any], inner_splits: int, seed: int
 ) -> dict[str, ClassifierMixin]:
-    return {
-        "corrected": clone(ours).set_params(correct_selection=True),
-        "uncorrected": clone(ours).set_params(correct_selection=False),
-        **usual_methods(k, inner_splits=inner_splits, seed=seed),
-    }
+    usual = usual_methods(k, ours=ours, first=first, inner_splits=inner_splits, seed=seed)
+    return {**with_and_without_correction(ours), **usual}
 
 
 def _one_repeat(
@@ -199,40 +267,24 @@ def _one_repeat(
     X: NDArray[Any],
     y: NDArray[np.intp],
     k: int,
-    ours: SelectiveBernoulliNB,
+    ours: SelectiveClassifier,
     n_splits: int,
     methods: list[str],
 ) -> list[Record]:
     fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
-    folds = StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed)
-    probability = {name: np.empty(len(y)) for name in methods}
-    needed: dict[str, list[int]] = {name: [] for name in methods}
-    for train, test in folds.split(X, y):
-        inner_splits = min(5, int(np.bincount(y[train]).min()))
-        fitted = _methods(k, ours, inner_splits=inner_splits, seed=inner_seed)
-        for name in methods:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # f_classif divides by zero on constant columns
-                model = fitted[name].fit(X[train], y[train])
-                probability[name][test] = model.predict_proba(X[test])[:, 1]
-            needed[name].append(len(_columns_needed(model)))
+    first = imputers(X)
+
+    def for_training(codes: NDArray[np.intp]) -> dict[str, ClassifierMixin]:
+        inner_splits = max(2, min(5, int(np.bincount(codes).min())))
+        made = _methods(k, ours, first=first, inner_splits=inner_splits, seed=inner_seed)
+        return {name: made[name] for name in methods}
+
+    folds = StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed).split(X, y)
+    predicted = out_of_fold(X, y, folds, for_training, lambda model, X, _: model.predict_proba(X))
     return [
-        asdict(
-            ComparisonRecord(repeat, name, probability[name].tolist(), float(np.mean(needed[name])))
-        )
-        for name in methods
+        asdict(ComparisonRecord(repeat, name, found.values.tolist(), found.features_needed))
+        for name, found in predicted.items()
     ]
-
-
-def _columns_needed(model: Any) -> set[int]:
-    """Return the columns that a fitted method looks at."""
-    if isinstance(model, CalibratedClassifierCV):
-        members = [_columns_needed(member.estimator) for member in model.calibrated_classifiers_]
-        return set().union(*members)
-    if isinstance(model, DummyClassifier):
-        return set()
-    selector = model[1] if isinstance(model, Pipeline) else model
-    return set(selector.get_support(indices=True).tolist())
 
 
 def comparison_table(
@@ -247,23 +299,39 @@ def comparison_table(
 
     The intervals say how far the means would move with other cases of the same kind; the folds of
     one data set overlap, so that the spread over repetitions would look too certain.
+
+    With p_g the probability of class g, and c the class seen, the numbers are the means of
+
+    - log_loss: -log p_c, in which 0 counts as 1e-15;
+    - squared_error: half the sum over classes of (p_g - [g = c])^2, which for two classes is the
+      usual (p_1 - [c = 1])^2;
+    - actual_error: whether c is not the most probable class; of classes that are equally probable
+      the last counts as predicted, as in the paper, where 0.5 predicts class 1;
+    - expected_error: 1 - max_g p_g.
+
+    Parameters
+    ----------
+    records : iterable of ComparisonRecord
+        From `compare`.
+    y : array-like of shape (n_samples,)
+        The classes that `compare` was given.
+    level : float
+        Coverage of the intervals, about.
+    n_resamples, seed : int
+        Of the resampling.
+
+    Returns
+    -------
+    rows : list of ComparisonRow
+        One for each method.
     """
-    _, codes = np.unique(np.asarray(y), return_inverse=True)
-    by_method: dict[str, list[ComparisonRecord]] = {}
-    for record in records:
-        by_method.setdefault(record.method, []).append(record)
-    picks = np.random.default_rng(seed).integers(codes.size, size=(n_resamples, codes.size))
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    picks = resampled_cases(codes.size, n_resamples, seed)
     rows = []
-    for method, group in by_method.items():
-        p = np.array([record.probability for record in group])
-        losses = {
-            "log_loss": -np.log(np.clip(np.where(codes == 1, p, 1.0 - p), 1e-15, None)),
-            "squared_error": (p - codes) ** 2,
-            "actual_error": (p >= 0.5) != codes,
-            "expected_error": np.minimum(p, 1.0 - p),
-        }
+    for method, group in by_method(records).items():
+        losses = _losses(np.array([record.probability for record in group]), codes)
         estimates = {
-            name: _mean_with_interval(loss.mean(axis=0), picks, level)
+            name: mean_with_interval(loss.mean(axis=0), picks, level)
             for name, loss in losses.items()
         }
         needed = float(np.mean([record.features_needed for record in group]))
@@ -271,9 +339,13 @@ def comparison_table(
     return rows
 
 
-def _mean_with_interval(
-    per_case: NDArray[np.float64], picks: NDArray[np.int64], level: float
-) -> Estimate:
-    means = per_case[picks].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(per_case.mean()), float(low), float(high), level)
+def _losses(p: Floats, codes: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+    """Return the numbers of every case from probabilities (n_repeats, n_samples, n_classes)."""
+    seen = np.eye(p.shape[2])[codes]
+    of_seen = p[:, np.arange(codes.size), codes]
+    return {
+        "log_loss": -np.log(np.clip(of_seen, _LEAST_PROBABILITY, None)),
+        "squared_error": 0.5 * np.sum((p - seen) ** 2, axis=2),
+        "actual_error": ~np.array([most_probable(codes, rows).is_right for rows in p]),
+        "expected_error": 1.0 - p.max(axis=2),
+    }

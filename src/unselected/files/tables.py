@@ -54,7 +54,7 @@ class Table:
     ----------
     X : array of shape (n_samples, n_features)
         uint8 where all values are 0 and 1; else float64, with NaN for missing values.
-    names : array of str of shape (n_features,), or None
+    names : array of str of shape (n_features,)
         Names of the features.
     y : array of shape (n_samples,), or None
         The target. Labels of a text file become numbers where every one of them is written as
@@ -66,7 +66,7 @@ class Table:
     """
 
     X: NDArray[Any]
-    names: NDArray[Any] | None
+    names: NDArray[Any]
     y: NDArray[Any] | None
     ids: NDArray[Any] | None
     path: str
@@ -88,15 +88,16 @@ def read_table(
     path : str or path
         A name that ends in .csv, .tsv or .txt (also with .gz), .parquet or .npz, or "-" for CSV or
         TSV from standard input. An .npz file is a matrix as `scipy.sparse.save_npz` writes it (csr,
-        csc or coo), to which an array ``feature_names`` and further arrays may be added.
+        csc or coo), to which an array ``feature_names`` and further arrays may be added; features
+        without names are called "0", "1" and so on.
     target : str, default=None
-        The column that holds the classes; in an .npz file the array, by default ``y`` if there is
-        one.
+        The column that holds the response, classes or numbers; in an .npz file the array, by
+        default ``y`` if there is one.
     id_column : str, default=None
         The column that tells the samples apart; in an .npz file the array.
     features_in_rows : bool, default=False
         Features are in rows: the first column holds their names, the header the ids of the samples,
-        and the row named ``target`` the classes. An .npz matrix is transposed.
+        and the row named ``target`` the response. An .npz matrix is transposed.
     columns : sequence of str, default=None
         Read only these features, in this order. By default all but target and ids.
 
@@ -640,14 +641,16 @@ def _read_sparse(file: IO[bytes], request: _Request) -> Table:
     names = _side_array("feature_names", "names", n_features, arrays, notes, request)
     target = _side_array(request.target or "y", "the target", n_samples, arrays, notes, request)
     ids = _side_array(request.id_column, "the ids", n_samples, arrays, notes, request)
-    if names is not None:
-        names = [_cell(name) for name in names]
-        request.check_distinct(names, "feature")
+    if names is None:
+        names = list(range(n_features))
+        notes.append("the features have no names: they are called by their numbers, from 0 on")
+    names = [_cell(name) for name in names]
+    request.check_distinct(names, "feature")
     if request.columns is not None:
         matrix, names = _pick_sparse(matrix, names, request), list(request.columns)
     return Table(
         X=_densified(matrix, request),
-        names=None if names is None else _strings(names),
+        names=_strings(names),
         y=None if target is None else _known_labels(target, request),
         ids=None if ids is None else _strings(map(_cell, ids)),
         path=request.path,
@@ -723,12 +726,7 @@ def _side_array(
     return list(values.tolist())
 
 
-def _pick_sparse(matrix: Any, names: list[str] | None, request: _Request) -> Any:
-    if names is None:
-        raise request.error(
-            "its features have no names, so that those needed cannot be found: add an array "
-            "'feature_names' of text"
-        )
+def _pick_sparse(matrix: Any, names: list[str], request: _Request) -> Any:
     columns = list(request.columns or ())
     request.check_features(columns, names)
     place_of = {name: place for place, name in enumerate(names)}

@@ -1,10 +1,10 @@
 """Naive Bayes for real-valued features, given an event: the paper's idea with conjugate scaling.
 
-x = a + phi(y)' b + noise, noise ~ N(0, s^2), b ~ N(0, tau^2 s^2 I), a flat, p(s^2) ~ 1 / s^2, where
-phi codes the response: a unit vector for each class, so that class means are N(a, tau^2 s^2), or y
-in units of its standard deviation. tau is common to all features and takes the part of 1 /
-sqrt(alpha). Everything but tau is integrated out in closed form: given tau a new value of a feature
-has a Student t distribution.
+x = mu + phi(y)' w + noise, noise ~ N(0, s^2), w ~ N(0, tau^2 s^2 I), mu flat, p(s^2) ~ 1 / s^2.
+phi codes the response: a unit vector for each class, so that class means are N(mu, tau^2 s^2), or y
+in units of its standard deviation. tau is common to all features and takes the part of
+1 / sqrt(alpha). Everything but tau is integrated out in closed form: given tau a new value of a
+feature has a Student t distribution.
 
 With ``shrinkage`` = d > 0 variances are drawn together instead: s_j^2 is inverse-chi-squared with d
 degrees of freedom around a common variance, whose logarithm is flat and is integrated over
@@ -24,6 +24,9 @@ from unselected.models.concentration import ConcentrationPrior
 from unselected.moments import Contrasts
 from unselected.omission import log_real_omission
 from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
+
+# Weaker shrinkage takes too many nodes of the common variance, stronger leaves no digits.
+SHRINKAGE_BOUNDS = (0.1, 1e6)
 
 # Elements of a table over nodes, rows and features that are worked on at a time.
 _BLOCK = 1 << 17
@@ -176,7 +179,7 @@ class GaussianModel:
     ) -> tuple[Floats, dict[str, Any]]:
         """Draw parameters and features of cases whose responses have these codes (n, d).
 
-        ``a`` is drawn from N(0, variance), and without shrinkage s^2 is ``variance`` for all
+        ``mu`` is drawn from N(0, variance), and without shrinkage s^2 is ``variance`` for all
         features: the improper priors cannot be drawn from, and posteriors do not depend on it.
         Returns X of shape (n, n_features), and the parameters.
         """
@@ -185,13 +188,13 @@ class GaussianModel:
         s2 = np.full(n_features, variance)
         if self.shrinkage > 0.0:
             s2 *= self.shrinkage / rng.chisquare(self.shrinkage, size=n_features)
-        a = rng.normal(scale=np.sqrt(variance), size=n_features)
-        b = tau * np.sqrt(s2) * rng.normal(size=(codes.shape[1], n_features))
+        mu = rng.normal(scale=np.sqrt(variance), size=n_features)
+        w = tau * np.sqrt(s2) * rng.normal(size=(codes.shape[1], n_features))
         X = rng.normal(size=(len(codes), n_features))
         X *= np.sqrt(s2)
-        X += a
-        X += codes @ b
-        return X, {"tau": tau, "a": a, "b": b, "s2": s2}
+        X += mu
+        X += codes @ w
+        return X, {"tau": tau, "mu": mu, "w": w, "s2": s2}
 
     def condition(self, contrasts: Contrasts, event: RealEvent) -> GaussianPosterior:
         """Return the posterior given the contrasts of the kept features and the event."""
@@ -211,7 +214,7 @@ class GaussianModel:
         return GaussianPosterior(
             log_alpha=-log_u,
             log_weights=log_terms - log_total,
-            log_at_most=log_real_omission(np.exp(log_u), event)[:, 0],
+            log_at_most=log_real_omission(np.exp(log_u), event.patterns(slice(1)))[:, 0],
             log_evidence=float(log_total) + likelihood.log_constant,
             log_variance=log_variance,
             contrasts=contrasts,
@@ -224,7 +227,7 @@ class _Likelihood:
 
     def __init__(self, model: GaussianModel, contrasts: Contrasts, event: RealEvent) -> None:
         c = contrasts.take(contrasts.varying)
-        self.contrasts, self.event = c, event
+        self.contrasts, self.event = c, event.patterns(event.n_features > 0)
         self.d, self.refinement = model.shrinkage, model.refinement
         self.some = c.n.size > 0
         self.half, self.half_n = 0.5 * (c.n - 1.0 + self.d), 0.5 * (c.n - 1.0)
@@ -239,7 +242,9 @@ class _Likelihood:
 
     def log_total(self, log_u: Floats) -> Floats:
         """Return the log likelihood at each of some log u."""
-        total = self.event.log_prob(log_real_omission(np.exp(log_u), self.event))
+        total = np.zeros(log_u.shape)
+        if self.event.n_omitted:
+            total += self.event.log_prob(log_real_omission(np.exp(log_u), self.event))
         rows = max(1, _BLOCK // max(1, self.half.size))
         for start in range(0, log_u.size, rows):
             block = slice(start, start + rows)
@@ -265,8 +270,8 @@ class _Likelihood:
         k = self.half.size
 
         def log_density(log_variance: Floats) -> Floats:
-            total = squares + self.d * np.exp(log_variance)[:, np.newaxis]
-            return np.asarray(0.5 * self.d * k * log_variance - np.log(total) @ self.half)
+            log_total = np.logaddexp(np.log(squares), np.log(self.d) + log_variance[:, np.newaxis])
+            return np.asarray(0.5 * self.d * k * log_variance - log_total @ self.half)
 
         # Where d times the variance is far from all sums, the log density falls linearly: at no
         # less than half of its final rate from this far on.

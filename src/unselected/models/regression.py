@@ -11,11 +11,11 @@ series that give the distribution function in between.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, sici
 
 from unselected.models.gaussian import GaussianPosterior
@@ -29,11 +29,13 @@ _BLOCK = 1 << 17
 _NEGLIGIBLE = 60.0
 # Step of the scan for peaks in z, points of a grid, and points at which it is given up.
 _SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 14
+# The nodes that are used to find the place of the grid.
+_FIRST_NODE, _EVERY_NODE = 2, 4
 # Change of the integral and of the first two moments when half the points are left out. The error
 # of all points is about the square of that.
 _TOLERANCE = 1e-6
-# Values further out than this, in units of a feature's spread, say nothing more about y.
-_LARGEST = 1e100
+# Values further out than this, in units of a feature's spread, are moved there.
+_LARGEST = 1e8
 # How far the log of a product may go from 0.
 _ROOM = 600.0
 
@@ -125,7 +127,26 @@ class RegressionPosterior:
             self._log_joint(X[rows], y[rows, np.newaxis])[:, 0] - part.log_total
             for rows, part in self.predictive(X)
         ]
-        return np.concatenate(logs)
+        return np.concatenate([np.empty(0), *logs])
+
+    def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return means and standard deviations of the predictive distributions of rows."""
+        parts = [np.stack(part.mean_and_std()) for _, part in self.predictive(X)]
+        mean, std = np.concatenate([np.empty((2, 0)), *parts], axis=1)
+        return mean, std
+
+    def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
+        """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
+        wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+        if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
+            raise ValueError(f"quantiles={levels!r} must be numbers above 0 and below 1.")
+        parts = [part.quantiles(wanted) for _, part in self.predictive(X)]
+        return np.concatenate([np.empty((0, wanted.size)), *parts])
+
+    def cdf(self, X: Floats, y: Floats) -> Floats:
+        """Return the predictive probabilities of responses of at most y (rows,)."""
+        parts = [part.cdf(y[rows, np.newaxis])[:, 0] for rows, part in self.predictive(X)]
+        return np.concatenate([np.empty(0), *parts])
 
     def predictive(self, X: Floats) -> Iterator[tuple[slice, Predictive]]:
         """Yield the predictive distributions of blocks of rows."""
@@ -134,8 +155,17 @@ class RegressionPosterior:
             block = slice(start, min(start + rows, len(X)))
             yield block, self._normalized(X[block])
 
+    @cached_property
+    def _coarse(self) -> "RegressionPosterior":
+        """Every fourth node: enough to see where the mass is, for nodes change it smoothly."""
+        names = ("log_alpha", "log_weights", "log_at_most", "log_variance")
+        nodes = {name: getattr(self.features, name)[_FIRST_NODE::_EVERY_NODE] for name in names}
+        if nodes["log_alpha"].size == 0:
+            return self
+        return replace(self, features=replace(self.features, **nodes))
+
     def _normalized(self, X: Floats) -> Predictive:
-        low, high = self._where(X)
+        low, high = self._coarse._where(X)
         points = _POINTS
         while True:
             share = np.linspace(0.0, 1.0, points)

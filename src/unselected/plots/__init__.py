@@ -16,16 +16,21 @@ from unselected.plots.concentration import ConcentrationDisplay
 from unselected.plots.correlations import CorrelationsDisplay, SelectedCountsDisplay
 from unselected.plots.groups import PairedScoresDisplay
 from unselected.plots.omission import OmissionProbabilityDisplay
+from unselected.plots.pit import CoverageDisplay, PITDisplay
 from unselected.plots.predictions import ProbabilityScatterDisplay
 from unselected.plots.reliability import ReliabilityDisplay
+from unselected.plots.responses import PredictedActualDisplay
 from unselected.plots.svg import inline_svg
 
 __all__ = [
     "ConcentrationDisplay",
     "CorrelationsDisplay",
+    "CoverageDisplay",
     "ErrorByKDisplay",
     "OmissionProbabilityDisplay",
+    "PITDisplay",
     "PairedScoresDisplay",
+    "PredictedActualDisplay",
     "ProbabilityScatterDisplay",
     "ReliabilityDisplay",
     "ScoresByKDisplay",

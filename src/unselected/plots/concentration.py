@@ -10,6 +10,8 @@ from scipy.interpolate import Akima1DInterpolator
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.plots.records import check_methods, check_new, read
 from unselected.plots.style import (
     INK,
@@ -21,6 +23,16 @@ from unselected.plots.style import (
     tidy,
 )
 from unselected.quadrature import Floats
+
+Selective = SelectiveBernoulliNB | SelectiveGaussianNB | SelectiveNaiveRegressor
+
+# What the concentration is, on an axis.
+_PLAIN = "Concentration"
+_WORDS: dict[type, str] = {
+    SelectiveBernoulliNB: _PLAIN,
+    SelectiveGaussianNB: r"Concentration, $1/\tau^2$ ($\tau$: typical standardized difference)",
+    SelectiveNaiveRegressor: r"Concentration, $1/\tau^2$ ($\tau$: typical standardized slope)",
+}
 
 # The picture reaches to where a density is this fraction of its peak, its line a little further.
 _VISIBLE, _DRAWN = 0.02, 0.001
@@ -39,31 +51,44 @@ class Posterior(NamedTuple):
 def posterior_of(log_concentration: Any, weights: Any) -> Posterior:
     """Return the density in log(concentration) from nodes and their posterior probabilities.
 
-    A node stands for half the distance between its neighbours. Nodes at infinity are left out.
+    A node stands for half the distance between its neighbours. Nodes at infinity are left out;
+    those at the same concentration, which differ in another parameter, are added up.
 
     >>> posterior_of([2.0, 1.0, 0.0], [0.25, 0.5, 0.25]).density.tolist()
     [0.25, 0.5, 0.25]
     """
     x = np.asarray(log_concentration, dtype=np.float64)
     weights = np.asarray(weights, dtype=np.float64)
-    order = np.argsort(x)
-    order = order[np.isfinite(x[order])]
-    if order.size < 2:
-        raise ValueError(f"a density needs at least 2 finite nodes, not {order.size}.")
-    x = x[order]
-    return Posterior(x, weights[order] / np.gradient(x))
+    nodes, node_of = np.unique(x, return_inverse=True)
+    totals = np.bincount(node_of, weights=weights)
+    finite = np.isfinite(nodes)
+    if finite.sum() < 2:
+        raise ValueError(f"a density needs at least 2 finite nodes, not {finite.sum()}.")
+    return Posterior(nodes[finite], totals[finite] / np.gradient(nodes[finite]))
 
 
 def posterior_of_estimator(estimator: Any, name: str) -> Posterior:
-    """Return the posterior of a fitted classifier; the name is for errors."""
+    """Return the posterior of a fitted estimator; the name is for errors."""
     _check_estimator(estimator, name)
     return posterior_of(np.log(estimator.concentration_), estimator.concentration_weights_)
 
 
 def _check_estimator(estimator: Any, name: str) -> None:
-    if not isinstance(estimator, SelectiveBernoulliNB):
-        raise TypeError(f"{name} is {estimator!r}: give a fitted SelectiveBernoulliNB.")
+    if not isinstance(estimator, tuple(_WORDS)):
+        names = ", ".join(known.__name__ for known in _WORDS)
+        raise TypeError(f"{name} is {estimator!r}: give a fitted estimator, one of {names}.")
     check_is_fitted(estimator)
+
+
+def concentration_words(estimators: Iterable[Any]) -> str:
+    """Return what the concentration of estimators is called, in plain words where they differ."""
+    words = {
+        words
+        for estimator in estimators
+        for known, words in _WORDS.items()
+        if isinstance(estimator, known)
+    }
+    return words.pop() if len(words) == 1 else _PLAIN
 
 
 def _bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
@@ -92,8 +117,11 @@ class ConcentrationDisplay:
     """Posterior density of log(concentration), the logarithm being natural.
 
     The concentration is alpha in the paper: the larger, the more alike a feature's distributions
-    are in the two classes. Features selected for their correlation, taken at face value, put it
-    too low; correction undoes that (the paper's figure of posterior distributions).
+    are in all classes. For real-valued features it is 1 / tau^2, tau being the size of a typical
+    difference between a class mean and the overall mean, or a typical change for a standard
+    deviation of the response, in units of the feature's standard deviation. Features selected for
+    their correlation, taken at face value, put it too low; correction undoes that (the paper's
+    figure of posterior distributions).
 
     Parameters
     ----------
@@ -101,6 +129,8 @@ class ConcentrationDisplay:
         By the name in the legend; both are arrays of shape (n_nodes,), nodes in increasing order.
     true_concentration : float, default=None
         Marked by a vertical line.
+    words : str, default="Concentration"
+        What the concentration is called on the upper axis.
 
     Attributes
     ----------
@@ -117,28 +147,30 @@ class ConcentrationDisplay:
         posteriors: Mapping[str, tuple[Floats, Floats]],
         *,
         true_concentration: float | None = None,
+        words: str = _PLAIN,
     ) -> None:
         self.posteriors = {name: Posterior(*nodes) for name, nodes in posteriors.items()}
         self.true_concentration = true_concentration
+        self.words = words
         if true_concentration is not None and not 0 < true_concentration < np.inf:
             raise ValueError(f"true_concentration={true_concentration!r} must be positive.")
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: SelectiveBernoulliNB,
+        estimator: Selective,
         *,
         name: str | None = None,
         true_concentration: float | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the posterior of one fitted classifier.
+        """Draw the posterior of one fitted estimator.
 
         Parameters
         ----------
-        estimator : SelectiveBernoulliNB
+        estimator : SelectiveBernoulliNB, SelectiveGaussianNB or SelectiveNaiveRegressor
         name : str, default=None
-            By default "complete", "corrected" or "uncorrected", whichever the classifier is.
+            By default "complete", "corrected" or "uncorrected", whichever the estimator is.
         true_concentration : float, default=None
         ax : Axes, default=None
             Where to draw; a new figure if None.
@@ -156,17 +188,18 @@ class ConcentrationDisplay:
     @classmethod
     def from_estimators(
         cls,
-        estimators: Mapping[str, SelectiveBernoulliNB],
+        estimators: Mapping[str, Selective],
         *,
         true_concentration: float | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the posteriors of several fitted classifiers.
+        """Draw the posteriors of several fitted estimators.
 
         Parameters
         ----------
-        estimators : mapping of str to SelectiveBernoulliNB
-            By the name in the legend.
+        estimators : mapping of str to estimator
+            SelectiveBernoulliNB, SelectiveGaussianNB or SelectiveNaiveRegressor by the name in the
+            legend.
         true_concentration : float, default=None
         ax : Axes, default=None
             Where to draw; a new figure if None.
@@ -181,7 +214,8 @@ class ConcentrationDisplay:
             name: posterior_of_estimator(estimator, f"estimators[{name!r}]")
             for name, estimator in estimators.items()
         }
-        return cls(posteriors, true_concentration=true_concentration).plot(ax)
+        words = concentration_words(estimators.values())
+        return cls(posteriors, true_concentration=true_concentration, words=words).plot(ax)
 
     @classmethod
     def from_records(
@@ -251,7 +285,7 @@ class ConcentrationDisplay:
         self.ax_.set_ylabel("Posterior density of log(concentration)")
         self.ax_.set_ylim(bottom=0.0)
         tidy(self.ax_)
-        _concentration_on_top(self.ax_, low, high)
+        _concentration_on_top(self.ax_, low, high, self.words)
         self.ax_.legend(fontsize=SMALL, framealpha=0.9)
         return self
 
@@ -273,7 +307,7 @@ class ConcentrationDisplay:
             )
 
 
-def _concentration_on_top(ax: Axes, low: float, high: float) -> None:
+def _concentration_on_top(ax: Axes, low: float, high: float, words: str) -> None:
     """Add an upper axis in units of the concentration."""
     decades = 10.0 ** np.arange(np.floor(low / np.log(10)), np.ceil(high / np.log(10)) + 1)
     if decades.size <= 4:
@@ -282,4 +316,4 @@ def _concentration_on_top(ax: Axes, low: float, high: float) -> None:
     values = values[:: 1 + values.size // 9]
     top = ax.secondary_xaxis("top")
     top.set_xticks(np.log(values).tolist(), [plain_number(value) for value in values])
-    top.set_xlabel("Concentration")
+    top.set_xlabel(words)

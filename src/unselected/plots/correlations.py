@@ -301,7 +301,10 @@ def _correlations(X: Any, y: Any, classes: NDArray[Any], which: str) -> Floats:
     """Return |COR| of the columns, the second class being 1."""
     X, y = check_X_y(X, y, dtype=None, ensure_all_finite=False, estimator=f"X_{which}")
     if classes.size != 2:
-        raise ValueError(f"y_train must have two classes, not {classes.size}.")
+        raise ValueError(
+            f"y_train must have two classes, not {classes.size}: this picture is of binary "
+            "features and two classes."
+        )
     found = np.unique(y)
     if not np.array_equal(found, classes):
         raise ValueError(

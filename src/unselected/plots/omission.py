@@ -1,16 +1,27 @@
 """How likely a feature is to be omitted, given the concentration."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.omission import OmittedCounts, log_omission, selected_probabilities
+from unselected.events import RealEvent, Statistic
+from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
+from unselected.omission import (
+    OmittedCounts,
+    log_omission,
+    log_real_omission,
+    selected_probabilities,
+)
 from unselected.plots.concentration import (
     N_POINTS,
     Posterior,
+    Selective,
+    concentration_words,
     drawn_ends,
     posterior_of_estimator,
     smooth,
@@ -20,22 +31,32 @@ from unselected.plots.style import DARK, LIGHT, PALE, axes_or_new, legend_above,
 from unselected.quadrature import Floats, gauss_legendre, theta_nodes
 from unselected.tables import CountLaw, threshold_cut
 
+# Letters that a legend has room for, to describe the cases.
+_MOST_LETTERS = 60
+
 
 class OmissionProbabilityDisplay:
     """The probability that a feature is omitted, as a function of the concentration.
 
-    This is P(|COR| <= threshold | concentration) for one feature. Conditioning on a selection
-    that left out many features multiplies the posterior of the concentration by about its power
-    with their number, which rules out concentrations that make omission unlikely.
+    This is P(score <= threshold | concentration) for one feature, the score being |COR|, or F where
+    there are more than two classes. Conditioning on a selection that left out many features
+    multiplies the posterior of the concentration by about its power with their number, which rules
+    out concentrations that make omission unlikely.
 
     Parameters
     ----------
     concentration, probability : arrays of shape (n_points,)
-    n0, n1 : int
-        Numbers of cases of the two classes.
+    n_samples : int
+        Number of cases.
+    class_sizes : mapping of label to int, default=None
+        Numbers of cases of the classes; None where the response is a number.
     threshold : float
+    statistic : {"|COR|", "F"}, default="|COR|"
+        What the threshold is on.
     posterior : (log_concentration, density), default=None
         Posterior of the concentration, drawn below.
+    words : str, default="Concentration"
+        What the concentration is called on its axis.
 
     Attributes
     ----------
@@ -60,17 +81,21 @@ class OmissionProbabilityDisplay:
         concentration: Floats,
         probability: Floats,
         *,
-        n0: int,
-        n1: int,
+        n_samples: int,
+        class_sizes: Mapping[Any, int] | None = None,
         threshold: float,
+        statistic: Statistic = "|COR|",
         posterior: tuple[Floats, Floats] | None = None,
+        words: str = "Concentration",
     ) -> None:
         self.concentration = concentration
         self.probability = probability
-        self.n0 = n0
-        self.n1 = n1
+        self.n_samples = n_samples
+        self.class_sizes = None if class_sizes is None else dict(class_sizes)
         self.threshold = threshold
+        self.statistic = statistic
         self.posterior = None if posterior is None else Posterior(*posterior)
+        self.words = words
 
     @classmethod
     def from_counts(
@@ -102,23 +127,30 @@ class OmissionProbabilityDisplay:
         check_counts(n0, n1, threshold)
         grid = _checked_grid(concentration)
         law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
-        probability = omission_probability(law, threshold, grid)
-        return cls(grid, probability, n0=n0, n1=n1, threshold=float(threshold)).plot(ax)
+        probability = omission_probability(law, threshold_cut(threshold), grid)
+        return cls(
+            grid,
+            probability,
+            n_samples=n0 + n1,
+            class_sizes={0: n0, 1: n1},
+            threshold=float(threshold),
+        ).plot(ax)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: SelectiveBernoulliNB,
+        estimator: Selective,
         *,
         concentration: Any = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the probability for a fitted classifier, and below it the posterior.
+        """Draw the probability for a fitted estimator, and below it the posterior.
 
         Parameters
         ----------
-        estimator : SelectiveBernoulliNB
-            Fitted with ``k`` or ``threshold``, so that something was omitted.
+        estimator : SelectiveBernoulliNB, SelectiveGaussianNB or SelectiveNaiveRegressor
+            Fitted with ``k`` or ``threshold``, so that something was omitted. With missing
+            values, the probability is that of a feature without them.
         concentration : array-like, default=None
             Where to compute it; by default 71 points from 0.01 to 100000.
         ax : Axes, default=None
@@ -135,14 +167,18 @@ class OmissionProbabilityDisplay:
                 "the estimator kept all features, so that there is no threshold: fit it with k or "
                 "threshold."
             )
-        kept = estimator.panel().kept
-        n0, n1 = kept.counts.n0, kept.counts.n1
         grid = _checked_grid(concentration)
-        law = CountLaw(n0, n1, *kept.model.theta_rule(n0 + n1))
-        probability = omission_probability(law, threshold, grid)
-        return cls(grid, probability, n0=n0, n1=n1, threshold=threshold, posterior=posterior).plot(
-            ax
-        )
+        probability, n_samples, class_sizes = _omission_of(estimator.panel().kept, grid)
+        return cls(
+            grid,
+            probability,
+            n_samples=n_samples,
+            class_sizes=class_sizes,
+            threshold=threshold,
+            statistic=estimator.selection_.statistic,
+            posterior=posterior,
+            words=concentration_words([estimator]),
+        ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the probability on a logarithmic axis of the concentration.
@@ -157,13 +193,11 @@ class OmissionProbabilityDisplay:
         """
         self.ax_ = axes_or_new(ax, 6.0, 4.0)
         self.figure_ = self.ax_.figure
-        cases = f"{self.n0} cases of class 0, {self.n1} of class 1"
-        label = f"omission: {cases}, threshold {self.threshold:.3g}"
         (self.line_,) = self.ax_.plot(
-            self.concentration, self.probability, color=DARK, linewidth=2, label=label
+            self.concentration, self.probability, color=DARK, linewidth=2, label=self._label()
         )
         log_ticks(self.ax_, "x")
-        self.ax_.set(ylim=(0.0, 1.03), xlabel="Concentration")
+        self.ax_.set(ylim=(0.0, 1.03), xlabel=self.words)
         if self.concentration.size > 1:
             self.ax_.set_xlim(self.concentration.min(), self.concentration.max())
         self.ax_.set_ylabel("Probability that a feature is omitted")
@@ -172,6 +206,10 @@ class OmissionProbabilityDisplay:
             self._draw_posterior(self.posterior)
         legend_above(self.ax_)
         return self
+
+    def _label(self) -> str:
+        cases = _describe_cases(self.n_samples, self.class_sizes)
+        return f"omission: {cases}, {self.statistic} at most {self.threshold:.3g}"
 
     def _draw_posterior(self, posterior: Posterior) -> None:
         """Fill the posterior density, to a height of its own, at the foot of the axes."""
@@ -189,6 +227,20 @@ class OmissionProbabilityDisplay:
         )
 
 
+def _describe_cases(n_samples: int, class_sizes: Mapping[Any, int] | None) -> str:
+    """Return how many cases there are of which classes.
+
+    >>> _describe_cases(9, {"a": 4, "b": 5}), _describe_cases(9, None)
+    ('4 cases of class a, 5 of class b', '9 cases')
+    """
+    if class_sizes is None:
+        return f"{n_samples} cases"
+    (first, size), *others = class_sizes.items()
+    parts = [f"{size} cases of class {first}", *(f"{n} of class {label}" for label, n in others)]
+    words = ", ".join(parts)
+    return words if len(words) <= _MOST_LETTERS else f"{n_samples} cases of {len(parts)} classes"
+
+
 def _checked_grid(concentration: Any) -> Floats:
     if concentration is None:
         return np.geomspace(0.01, 1e5, 71)
@@ -199,9 +251,49 @@ def _checked_grid(concentration: Any) -> Floats:
     return grid
 
 
-def omission_probability(law: CountLaw, threshold: float, concentration: Floats) -> Floats:
-    """Return P(|COR| <= threshold | concentration) of one feature, at each concentration."""
-    omitted = OmittedCounts.at_most(threshold_cut(threshold), law.n0, law.n1)
+class _Omission(NamedTuple):
+    """What there is to draw: the probabilities, and what the cases are that they are for."""
+
+    probability: Floats
+    n_samples: int
+    class_sizes: dict[Any, int] | None
+
+
+@singledispatch
+def _omission_of(kept: Any, concentration: Floats) -> _Omission:  # noqa: ARG001
+    """Return the omission probabilities of a fitted estimator, by the kind of its features."""
+    raise TypeError(f"{type(kept).__name__} has no omission probability.")
+
+
+@_omission_of.register
+def _(kept: KeptBernoulli, concentration: Floats) -> _Omission:
+    n0, n1 = kept.counts.n0, kept.counts.n1
+    assert kept.event.cut is not None  # else there is no threshold, either
+    law = CountLaw(n0, n1, *kept.model.theta_rule(n0 + n1))
+    sizes = dict(zip(kept.classes.tolist(), (n0, n1), strict=True))
+    return _Omission(omission_probability(law, kept.event.cut, concentration), n0 + n1, sizes)
+
+
+@_omission_of.register
+def _(kept: KeptGaussian, concentration: Floats) -> _Omission:
+    sizes = kept.moments.sizes
+    named = dict(zip(kept.classes.tolist(), sizes.tolist(), strict=True))
+    return _Omission(_of_complete(kept.event, concentration), int(sizes.sum()), named)
+
+
+@_omission_of.register
+def _(kept: KeptRegression, concentration: Floats) -> _Omission:
+    return _Omission(_of_complete(kept.event, concentration), kept.moments.complete[0], None)
+
+
+def _of_complete(event: RealEvent, concentration: Floats) -> Floats:
+    """Return the probability for a feature without missing values: the first pattern is its."""
+    return np.exp(log_real_omission(1.0 / concentration, event)[:, 0])
+
+
+def omission_probability(law: CountLaw, cut: Fraction, concentration: Floats) -> Floats:
+    """Return P(COR^2 <= cut | concentration) of one binary feature, at each concentration."""
+    omitted = OmittedCounts.at_most(cut, law.n0, law.n1)
     return np.array([_omission_probability(law, omitted, 1.0 / value) for value in concentration])
 
 

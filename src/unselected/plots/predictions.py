@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
+from unselected.calibration.several_classes import checked_classes, predicted_classes
 from unselected.plots.style import (
     DARK,
     MIDDLE,
@@ -20,9 +21,25 @@ from unselected.plots.style import (
 from unselected.quadrature import Floats
 
 
+def class_words(pos_label: Any) -> str:
+    """Return what the class is called that probabilities are of; None is the most probable one.
+
+    >>> class_words("tumour"), class_words(None)
+    ('class tumour', 'the most probable class')
+    """
+    return "the most probable class" if pos_label is None else f"class {pos_label}"
+
+
 def positives(y: Any, pos_label: Any) -> NDArray[np.bool_]:
     """Return which cases are positive; raise where the labels leave that in doubt."""
     y = np.asarray(y)
+    if pos_label is None:
+        if y.dtype != np.bool_:
+            raise ValueError(
+                "pos_label=None is for the most probable of several classes: y must then be "
+                "booleans, whether that class is right, as most_probable returns them."
+            )
+        pos_label = True
     labels = np.unique(y).tolist()
     if y.ndim != 1 or y.size == 0 or len(labels) > 2:
         raise ValueError(
@@ -62,7 +79,7 @@ class ProbabilityScatterDisplay:
     corrected, uncorrected : arrays of shape (n_samples,)
         Predicted probabilities.
     pos_label : default=1
-        What that class is called.
+        What that class is called; None for the most probable of several classes.
 
     Attributes
     ----------
@@ -115,6 +132,8 @@ class ProbabilityScatterDisplay:
         corrected, uncorrected : array-like of shape (n_samples,)
             Probabilities of ``pos_label`` that the two methods predict.
         pos_label : default=1
+            None where the probabilities are of the most probable of several classes; ``y`` then
+            says, in booleans, whether that is right (see `from_most_probable`).
         ax : Axes, default=None
             Where to draw; a new figure if None.
 
@@ -128,6 +147,39 @@ class ProbabilityScatterDisplay:
             probabilities("corrected", corrected, positive.size),
             probabilities("uncorrected", uncorrected, positive.size),
             pos_label=pos_label,
+        ).plot(ax)
+
+    @classmethod
+    def from_most_probable(
+        cls, y: Any, corrected: Any, uncorrected: Any, *, ax: Axes | None = None
+    ) -> Self:
+        """Draw a point for each case of several classes: for its most probable class.
+
+        That is the most probable one by the corrected probabilities, for both methods.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Class numbers, 0 to n_classes - 1.
+        corrected, uncorrected : array-like of shape (n_samples, n_classes)
+            Probabilities of the classes that the two methods predict.
+        ax : Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        display : ProbabilityScatterDisplay
+        """
+        classes, p = checked_classes(y, corrected)
+        _, others = checked_classes(y, uncorrected)
+        if p.shape != others.shape:
+            raise ValueError(
+                f"corrected has {p.shape[1]} classes and uncorrected has {others.shape[1]}: give "
+                "probabilities of the same ones."
+            )
+        rows, predicted = np.arange(classes.size), predicted_classes(p)
+        return cls(
+            predicted == classes, p[rows, predicted], others[rows, predicted], pos_label=None
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -149,8 +201,8 @@ class ProbabilityScatterDisplay:
             xlim=(-0.02, 1.02),
             ylim=(-0.02, 1.02),
             aspect="equal",
-            xlabel=f"Uncorrected probability of class {self.pos_label}",
-            ylabel=f"Corrected probability of class {self.pos_label}",
+            xlabel=f"Uncorrected probability of {class_words(self.pos_label)}",
+            ylabel=f"Corrected probability of {class_words(self.pos_label)}",
         )
         tidy(self.ax_)
         return self
@@ -171,6 +223,6 @@ class ProbabilityScatterDisplay:
             rasterized=many,
             zorder=2,
         )
-        name = f"in class {self.pos_label}"
+        name = f"in {class_words(self.pos_label)}"
         entries = [circle_entry(name, DARK, DARK), circle_entry(f"not {name}", "white", MIDDLE)]
         legend_above(self.ax_, columns=2, handles=entries)

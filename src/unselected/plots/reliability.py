@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.calibration import reliability_curve
-from unselected.plots.predictions import positives, probabilities
+from unselected.plots.predictions import class_words, positives, probabilities
 from unselected.plots.style import (
     BAND,
     DARK,
@@ -47,7 +47,7 @@ class ReliabilityDisplay:
     name : str, default=None
         Of the curve in the legend.
     pos_label : default=1
-        The class that the probabilities are of.
+        The class that the probabilities are of; None for the most probable of several classes.
 
     Attributes
     ----------
@@ -114,7 +114,11 @@ class ReliabilityDisplay:
         check_is_fitted(estimator)
         classes = np.asarray(estimator.classes_)
         if classes.size != 2:
-            raise ValueError(f"the estimator has {classes.size} classes: two are needed.")
+            raise ValueError(
+                f"the estimator has {classes.size} classes: two are needed. Of more, the most "
+                "probable one can be drawn, by "
+                "from_predictions(*most_probable(y, probability), pos_label=None)."
+            )
         strange = np.setdiff1d(y, classes).tolist()
         if strange:
             raise ValueError(f"y has {strange[0]!r}, which is no class of the estimator.")
@@ -149,6 +153,8 @@ class ReliabilityDisplay:
         probability : array-like of shape (n_samples,)
             Predicted probabilities of ``pos_label``.
         pos_label : default=1
+            None where the probabilities are of the most probable of several classes; ``y`` then
+            says, in booleans, whether that is right (see `unselected.calibration.most_probable`).
         level, random_state
             See `unselected.calibration.reliability_curve`.
         name : str, default=None
@@ -215,8 +221,8 @@ class ReliabilityDisplay:
         if histogram:
             self._draw_histogram()
         self.ax_.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        self.ax_.set_xlabel(f"Predicted probability of class {self.pos_label}")
-        self.ax_.set_ylabel(f"Fraction of cases in class {self.pos_label}")
+        self.ax_.set_xlabel(f"Predicted probability of {class_words(self.pos_label)}")
+        self.ax_.set_ylabel(f"Fraction of cases in {class_words(self.pos_label)}")
         tidy(self.ax_)
         legend_above(self.ax_, columns=2)
         return self

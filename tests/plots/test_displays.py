@@ -8,21 +8,18 @@ from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import oracle
 import pandas as pd
 import pytest
+from drawing import an_axes, labels
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from scipy.interpolate import CubicSpline
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-
-mpl.use("agg")
-
-from matplotlib import pyplot as plt
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 
 from unselected import SelectiveBernoulliNB, plots
 from unselected.calibration import reliability_curve
@@ -30,23 +27,8 @@ from unselected.datasets import make_paper_simulation
 from unselected.plots.concentration import posterior_of
 from unselected.plots.style import METHOD_STYLES, styles_of
 
-SOURCE = Path(__file__).parent.parent / "src" / "unselected"
+SOURCE = Path(__file__).parent.parent.parent / "src" / "unselected"
 METHODS = ("corrected", "uncorrected")
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def an_axes(*shape):
-    """Axes that pyplot knows nothing of."""
-    return Figure().subplots(*shape)
-
-
-def labels(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 # What is drawn: one example of each display, on axes given or on new ones.
@@ -115,6 +97,18 @@ def draw_concentration(**where):
     return plots.ConcentrationDisplay.from_estimators(estimators, true_concentration=20, **where)
 
 
+def pit_values():
+    corrected, uncorrected = np.random.default_rng(0).random((2, 80))
+    return {"corrected": corrected, "uncorrected": np.round(uncorrected)}
+
+
+def draw_predicted_actual(**where):
+    mean, noise = np.random.default_rng(0).normal(size=(2, 60))
+    return plots.PredictedActualDisplay.from_predictions(
+        mean + noise, mean, mean - 1.6, mean + 1.6, level=0.9, **where
+    )
+
+
 EXAMPLES = {
     "SelectedCounts": (
         lambda **where: plots.SelectedCountsDisplay.from_counts(8, 14, 0.2, **where),
@@ -136,6 +130,12 @@ EXAMPLES = {
         None,
     ),
     "ProbabilityScatter": (draw_scatter, None),
+    "PIT": (lambda **where: plots.PITDisplay.from_predictions(pit_values(), **where), None),
+    "Coverage": (
+        lambda **where: plots.CoverageDisplay.from_predictions(pit_values(), **where),
+        None,
+    ),
+    "PredictedActual": (draw_predicted_actual, None),
     "PairedScores": (
         lambda **where: plots.PairedScoresDisplay.from_records(records_by_group(), **where),
         (2, 2),
@@ -803,7 +803,7 @@ def test_omission_probability_of_an_estimator(quadrature):
     assert near.sum() > 10
     expected = estimator.omission_probability_[near]
     np.testing.assert_allclose(display.probability, expected, rtol=1e-12)
-    assert (display.n0, display.n1, display.threshold) == (20, 20, estimator.threshold_)
+    assert (display.class_sizes, display.threshold) == ({0: 20, 1: 20}, estimator.threshold_)
     density = display.posterior.density
     assert np.sum(density * np.gradient(display.posterior.log_concentration)) == pytest.approx(1)
     assert any("posterior" in label for label in labels(display.ax_))

@@ -1,0 +1,105 @@
+"""Numbers that judge predictions: how sharp they are, and how far to be believed.
+
+For two classes all are functions of ``y``, the classes seen (0 and 1, or booleans), and
+``probability``, the predicted probabilities of class 1. For several classes there are functions of
+class numbers and a matrix of probabilities, and `most_probable` makes cases of two classes of them:
+right and wrong. For a real-valued response there are functions of the responses, the predictive
+intervals and densities, and the PIT values. Results are plain floats, or records of plain floats.
+"""
+
+from unselected.calibration.intervals import Estimate, RandomState, Statistic
+from unselected.calibration.line import (
+    CalibrationLine,
+    calibration_in_the_large,
+    calibration_slope_intercept,
+)
+from unselected.calibration.pit import (
+    CoverageCurve,
+    MomentTest,
+    PITTest,
+    coverage_curve,
+    pit_test,
+)
+from unselected.calibration.real_response import (
+    RegressionSummary,
+    average_log_density,
+    interval_coverage,
+    interval_score,
+    mean_interval_width,
+    root_mean_squared_error,
+    summarize_regression,
+)
+from unselected.calibration.reliability import (
+    DecileRow,
+    ReliabilityCurve,
+    SquaredErrorParts,
+    decile_table,
+    reliability_curve,
+    split_squared_error,
+)
+from unselected.calibration.several_classes import (
+    ClassesSummary,
+    MostProbable,
+    most_probable,
+    multiclass_actual_error,
+    multiclass_average_minus_log_probability,
+    multiclass_average_squared_error,
+    multiclass_expected_error,
+    summarize_classes,
+)
+from unselected.calibration.summary import CalibrationSummary, summarize
+from unselected.calibration.two_classes import (
+    SpiegelhalterTest,
+    actual_error,
+    average_minus_log_probability,
+    average_squared_error,
+    bootstrap_interval,
+    error_interval,
+    expected_error,
+    spiegelhalter,
+)
+
+__all__ = [
+    "CalibrationLine",
+    "CalibrationSummary",
+    "ClassesSummary",
+    "CoverageCurve",
+    "DecileRow",
+    "Estimate",
+    "MomentTest",
+    "MostProbable",
+    "PITTest",
+    "RandomState",
+    "RegressionSummary",
+    "ReliabilityCurve",
+    "SpiegelhalterTest",
+    "SquaredErrorParts",
+    "Statistic",
+    "actual_error",
+    "average_log_density",
+    "average_minus_log_probability",
+    "average_squared_error",
+    "bootstrap_interval",
+    "calibration_in_the_large",
+    "calibration_slope_intercept",
+    "coverage_curve",
+    "decile_table",
+    "error_interval",
+    "expected_error",
+    "interval_coverage",
+    "interval_score",
+    "mean_interval_width",
+    "most_probable",
+    "multiclass_actual_error",
+    "multiclass_average_minus_log_probability",
+    "multiclass_average_squared_error",
+    "multiclass_expected_error",
+    "pit_test",
+    "reliability_curve",
+    "root_mean_squared_error",
+    "spiegelhalter",
+    "split_squared_error",
+    "summarize",
+    "summarize_classes",
+    "summarize_regression",
+]

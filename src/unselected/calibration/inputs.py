@@ -1,0 +1,76 @@
+"""Cases and predictions as arrays, checked; an error names the first row that is wrong."""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unselected.quadrature import Floats
+
+_OF_CLASSES = ", for example column 1 of predict_proba"
+
+
+def checked_cases(y: ArrayLike, probability: ArrayLike) -> tuple[Floats, Floats]:
+    """Return both as arrays of floats, or raise naming the first row that is wrong."""
+    classes, p = as_numbers("y", y, _OF_CLASSES), checked_probability(probability)
+    check_lengths(y=classes, probability=p)
+    advice = "give 0 and 1, or booleans, for example y == positive_class"
+    check_rows("y", classes, (classes == 0.0) | (classes == 1.0), advice)
+    return classes, p
+
+
+def checked_probability(probability: ArrayLike) -> Floats:
+    """Return probabilities of class 1, or raise naming the first row that has none."""
+    p = as_numbers("probability", probability, _OF_CLASSES)
+    check_some("probability", p)
+    advice = "give probabilities of class 1, from 0 to 1"
+    check_rows("probability", p, (p >= 0.0) & (p <= 1.0), advice)
+    return p
+
+
+def as_numbers(name: str, values: ArrayLike, example: str = "") -> Floats:
+    """Return one float for each case, or raise."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} has the shape {array.shape}: give one value for each case{example}."
+        )
+    if array.dtype.kind not in "biuf":
+        for row, value in enumerate(array):
+            if not isinstance(value, Real | np.bool_):
+                raise ValueError(
+                    f"{name} has the value {value!r} in row {row}, which is not a number."
+                )
+    return array.astype(np.float64)
+
+
+def finite_numbers(name: str, values: ArrayLike) -> Floats:
+    """Return one finite float for each of one or more cases, or raise."""
+    array = as_numbers(name, values)
+    check_some(name, array)
+    check_rows(name, array, np.isfinite(array), "give finite numbers")
+    return array
+
+
+def check_some(name: str, values: Floats) -> None:
+    """Raise where there are no cases."""
+    if len(values) == 0:
+        raise ValueError(f"{name} has no cases: give at least one.")
+
+
+def check_rows(name: str, values: Floats, right: NDArray[np.bool_], advice: str) -> None:
+    """Raise at the first value that is not right."""
+    if not right.all():
+        row = int(np.argmin(right))
+        raise ValueError(f"{name} has the value {values[row]:.17g} in row {row}: {advice}.")
+
+
+def check_lengths(**arrays: Floats) -> None:
+    """Raise unless all have as many cases as the first."""
+    (first, cases), *others = arrays.items()
+    for name, array in others:
+        if len(array) != len(cases):
+            raise ValueError(
+                f"{first} has {len(cases)} cases and {name} has {len(array)}: give one {name} for "
+                "each case."
+            )

@@ -1,0 +1,98 @@
+"""All the numbers of one set of probabilities of two classes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unselected.calibration.inputs import checked_cases
+from unselected.calibration.intervals import Estimate, RandomState
+from unselected.calibration.line import calibration_in_the_large, calibration_slope_intercept
+from unselected.calibration.records import Record
+from unselected.calibration.reliability import SquaredErrorParts, split_squared_error
+from unselected.calibration.two_classes import (
+    SpiegelhalterTest,
+    bootstrap_interval,
+    error_interval,
+    expected_error,
+    mean_minus_log_probability,
+    mean_squared_error,
+    spiegelhalter,
+)
+
+
+@dataclass(frozen=True)
+class CalibrationSummary(Record):
+    """All the numbers of one set of predictions; see the functions of the same names.
+
+    The actual error has an exact interval, the two scores have bootstrap intervals, the slope and
+    the intercepts have Wald intervals.
+    """
+
+    n: int
+    prevalence: float
+    actual_error: Estimate
+    expected_error: float
+    average_minus_log_probability: Estimate
+    average_squared_error: Estimate
+    squared_error_parts: SquaredErrorParts
+    slope: Estimate
+    intercept: Estimate
+    in_the_large: Estimate
+    spiegelhalter: SpiegelhalterTest
+
+
+def summarize(
+    y: ArrayLike,
+    probability: ArrayLike,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    random_state: RandomState = None,
+) -> CalibrationSummary:
+    """Return all the numbers of two classes that are no table or curve.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Classes, 0 and 1.
+    probability : array-like of shape (n,)
+        Predicted probabilities of class 1.
+    level : float
+        Coverage of all intervals.
+    n_resamples : int
+        Resamples for the intervals of the two scores.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    summary : CalibrationSummary
+
+    Examples
+    --------
+    >>> summary = summarize([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], random_state=0)
+    >>> summary.actual_error.value, summary.expected_error, summary.prevalence
+    (0.5, 0.25, 0.5)
+    """
+    y, probability = checked_cases(y, probability)
+    rng = np.random.default_rng(random_state)
+    log_score, squared_error = (
+        bootstrap_interval(
+            mean, y, probability, level=level, n_resamples=n_resamples, random_state=rng
+        )
+        for mean in (mean_minus_log_probability, mean_squared_error)
+    )
+    line = calibration_slope_intercept(y, probability, level=level)
+    return CalibrationSummary(
+        n=y.size,
+        prevalence=float(y.mean()),
+        actual_error=error_interval(y, probability, level=level),
+        expected_error=expected_error(probability),
+        average_minus_log_probability=log_score,
+        average_squared_error=squared_error,
+        squared_error_parts=split_squared_error(y, probability),
+        slope=line.slope,
+        intercept=line.intercept,
+        in_the_large=calibration_in_the_large(y, probability, level=level),
+        spiegelhalter=spiegelhalter(y, probability),
+    )

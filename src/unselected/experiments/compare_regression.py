@@ -1,0 +1,391 @@
+"""Which method predicts a real-valued response best, and says so honestly: cross-validation."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import BayesianRidge, LassoCV, LinearRegression, RidgeCV
+from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from unselected.calibration import Estimate
+from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.experiments.folds import (
+    by_method,
+    chosen_methods,
+    columns_needed,
+    imputers,
+    mean_with_interval,
+    out_of_fold,
+    resampled_cases,
+    settings_of,
+    with_and_without_correction,
+    with_numbered_columns,
+)
+from unselected.experiments.replicates import Record, run_replicates
+from unselected.quadrature import Floats
+
+# The ends of the central intervals, and what these promise.
+TAILS = (0.05, 0.95)
+PROMISED_COVERAGE = 0.9
+
+# What RidgeCV chooses among, for standardized features.
+_PENALTIES = np.logspace(-2, 7, 28)
+
+# A standard deviation below this part of the response's own counts as this part: a method whose
+# residuals are all 0 would else promise certainty.
+_LEAST_DEVIATION = 1e-9
+
+MEAN_ONLY = "mean of the response"
+_LINE = "SelectKBest + LinearRegression"
+
+
+class NormalAround:
+    """A regressor with a normal distribution around what it predicts, the same for all cases.
+
+    Parameters
+    ----------
+    regressor : estimator
+    deviation : callable
+        Given the fitted regressor, X and y, the standard deviation.
+    """
+
+    def __init__(
+        self, regressor: Any, deviation: Callable[[Any, NDArray[Any], Floats], float]
+    ) -> None:
+        self.regressor = regressor
+        self.deviation = deviation
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the regressor, and find how far it is off."""
+        self.regressor_ = clone(self.regressor).fit(X, y)
+        self.std_ = max(self.deviation(self.regressor_, X, y), _LEAST_DEVIATION * float(np.std(y)))
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Return what the regressor predicts, and with ``return_std`` standard deviations."""
+        mean = np.asarray(self.regressor_.predict(X), dtype=np.float64)
+        return (mean, np.full(mean.size, self.std_)) if return_std else mean
+
+
+def residual_deviation(fitted: Any, X: NDArray[Any], y: Floats) -> float:
+    """Return sqrt(sum of squared residuals / (n - k - 1)), k the columns that it looks at."""
+    residuals = y - fitted.predict(X)
+    freedom = y.size - len(columns_needed(fitted)) - 1
+    return float(np.sqrt(residuals @ residuals / freedom))
+
+
+def lasso_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
+    """Return the root of the mean squared error by which LassoCV chose its penalty."""
+    return float(np.sqrt(fitted[-1].mse_path_.mean(axis=-1).min()))
+
+
+def ridge_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
+    """Return the root of the mean squared error by which RidgeCV chose its penalty."""
+    return float(np.sqrt(-fitted[-1].best_score_))
+
+
+def usual_regressors(
+    k: int, *, first: Sequence[Any], inner_splits: int, seed: int
+) -> dict[str, Any]:
+    """Return what people use instead; those that select ``k`` features do so inside their fit.
+
+    The steps in ``first`` come first; features are standardized where a penalty or a prior is
+    common to all.
+    """
+    folds = KFold(inner_splits, shuffle=True, random_state=seed)
+
+    def chained(*steps: Any) -> Pipeline:
+        return clone(make_pipeline(*first, *steps))
+
+    best = SelectKBest(f_regression, k=k)
+    ridge = chained(StandardScaler(), RidgeCV(_PENALTIES))
+    return {
+        "SelectKBest + BayesianRidge": chained(best, StandardScaler(), BayesianRidge()),
+        _LINE: NormalAround(chained(best, LinearRegression()), residual_deviation),
+        "LassoCV": NormalAround(chained(StandardScaler(), LassoCV(cv=folds)), lasso_deviation),
+        "RidgeCV": NormalAround(ridge, ridge_deviation),
+        MEAN_ONLY: NormalAround(DummyRegressor(), residual_deviation),
+    }
+
+
+@dataclass(frozen=True)
+class RegressionComparisonRecord:
+    """Out-of-fold predictions of one method in one repetition of the cross-validation.
+
+    Each list has a number for each case: mean, standard deviation, 5 % and 95 % quantile of the
+    predictive distribution, its log density and its distribution function (``pit``) at the actual
+    response. ``features_needed`` is the mean over folds of how many columns a new case has to have.
+    """
+
+    repeat: int
+    method: str
+    mean: list[float]
+    std: list[float]
+    lower: list[float]
+    upper: list[float]
+    log_density: list[float]
+    pit: list[float]
+    features_needed: float
+
+
+# The fields with a number for each case, in the order in which `_predicted` has them.
+CASE_FIELDS = ("mean", "std", "lower", "upper", "log_density", "pit")
+
+
+@dataclass(frozen=True)
+class RegressionComparisonRow:
+    """Means over repetitions, with intervals from resampling the cases."""
+
+    method: str
+    log_density: Estimate
+    rmse: Estimate
+    coverage: Estimate
+    width: Estimate
+    features_needed: float
+
+
+def compare_regression(
+    X: Any,
+    y: Any,
+    *,
+    k: int,
+    regressor: SelectiveNaiveRegressor | None = None,
+    n_splits: int = 5,
+    n_repeats: int = 10,
+    methods: Sequence[str] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    checkpoint: str | None = None,
+    progress: bool = False,
+) -> list[RegressionComparisonRecord]:
+    """Cross-validate this library's regressor beside what people use instead.
+
+    Selection is inside every fold for every method that selects. The predictive distributions of
+    the usual methods are normal, with the standard deviation that BayesianRidge itself gives, that
+    of the residuals (divisor n - k - 1) for least squares and for the mean of the response, and
+    that of the cross-validation which chose the penalty for LassoCV and RidgeCV, which use all
+    features. Where values are missing (NaN) the usual methods, which cannot do without them, get
+    the column's training median in their place (scikit-learn's SimpleImputer), and ours leave them
+    out.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Numbers.
+    k : int
+        How many features each method selects.
+    regressor : SelectiveNaiveRegressor, default=None
+        Take the settings of our own methods, "corrected" and "uncorrected", from here; by default
+        they select ``k`` features and have the default priors.
+    n_splits, n_repeats : int
+        Repeated cross-validation.
+    methods : sequence of str, default=None
+        Names of the methods to run, of those in `regression_method_names`. By default all, but
+        for "SelectKBest + LinearRegression" where the smallest training set has no more than k + 1
+        cases: least squares then leaves no residuals to tell a standard deviation from, and to
+        name the method is an error.
+    seed, n_jobs, checkpoint, progress
+        See `run_replicates`.
+
+    Returns
+    -------
+    records : list of RegressionComparisonRecord
+    """
+    table = check_training(SelectiveNaiveRegressor(), X, y, "numbers")
+    ours = SelectiveNaiveRegressor(k=k) if regressor is None else regressor
+    if not isinstance(ours, SelectiveNaiveRegressor):
+        raise TypeError(f"regressor={regressor!r} is no SelectiveNaiveRegressor.")
+    chosen = _possible_methods(methods, k, _smallest_training_set(table, n_splits))
+    settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
+    work = partial(
+        _one_repeat,
+        X=table.X,
+        y=table.y,
+        k=k,
+        ours=with_numbered_columns(ours, table),
+        n_splits=n_splits,
+        methods=chosen,
+    )
+    records = run_replicates(
+        work,
+        n_repeats,
+        seed=seed,
+        settings={"experiment": "compare_regression", **settings},
+        n_jobs=n_jobs,
+        checkpoint=checkpoint,
+        progress=progress,
+        unit="repeat",
+    )
+    return [RegressionComparisonRecord(**record) for record in records]
+
+
+def regression_method_names() -> list[str]:
+    """Return the names of all methods that `compare_regression` knows, ours first."""
+    ours = SelectiveNaiveRegressor()
+    return list(_methods(1, ours, first=(), inner_splits=2, seed=0))
+
+
+def _smallest_training_set(table: TrainingTable, n_splits: int) -> int:
+    n = table.y.size
+    smallest = n - -(-n // n_splits) if n_splits > 0 else 0
+    if n < n_splits or smallest < 3:
+        raise ValueError(
+            f"y has {n} cases: with n_splits={n_splits} there must be a case for each fold, and 3 "
+            "cases left to learn from."
+        )
+    return smallest
+
+
+def _possible_methods(methods: Sequence[str] | None, k: int, n_training: int) -> list[str]:
+    chosen = chosen_methods(methods, regression_method_names())
+    if k + 1 < n_training or _LINE not in chosen:
+        return chosen
+    if methods is None:
+        return [name for name in chosen if name != _LINE]
+    raise ValueError(
+        f"methods has {_LINE!r}, which with k={k} and training sets of {n_training} cases leaves "
+        "no residuals to tell a standard deviation from: choose a smaller k, or leave it out."
+    )
+
+
+def _methods(
+    k: int,
+    ours: SelectiveNaiveRegressor,
+    *,
+    first: Sequence[Any],
+    inner_splits: int,
+    seed: int,
+) -> dict[str, Any]:
+    usual = usual_regressors(k, first=first, inner_splits=inner_splits, seed=seed)
+    return {**with_and_without_correction(ours), **usual}
+
+
+def _one_repeat(
+    repeat: int,
+    seed: np.random.SeedSequence,
+    *,
+    X: NDArray[Any],
+    y: Floats,
+    k: int,
+    ours: SelectiveNaiveRegressor,
+    n_splits: int,
+    methods: list[str],
+) -> list[Record]:
+    fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
+    first = imputers(X)
+
+    def for_training(responses: Floats) -> dict[str, Any]:
+        if np.ptp(responses) == 0.0:
+            raise ValueError(
+                f"y is {responses[0]:g} in all {responses.size} cases of a training set: take "
+                "more folds, or cases with more responses."
+            )
+        splits = min(5, responses.size)
+        made = _methods(k, ours, first=first, inner_splits=splits, seed=inner_seed)
+        return {name: made[name] for name in methods}
+
+    folds = KFold(n_splits, shuffle=True, random_state=fold_seed).split(X)
+    predicted = out_of_fold(X, y, folds, for_training, _predicted)
+    return [
+        asdict(
+            RegressionComparisonRecord(
+                repeat=repeat,
+                method=name,
+                **dict(zip(CASE_FIELDS, found.values.T.tolist(), strict=True)),
+                features_needed=found.features_needed,
+            )
+        )
+        for name, found in predicted.items()
+    ]
+
+
+def _predicted(model: Any, X: NDArray[Any], y: Floats) -> Floats:
+    """Return the numbers of `CASE_FIELDS` for each case."""
+    mean, std = model.predict(X, return_std=True)
+    if isinstance(model, SelectiveNaiveRegressor):
+        lower, upper = model.predict_quantiles(X, TAILS).T
+        at_response = (model.predict_log_density(X, y), model.predict_cdf(X, y))
+    else:
+        law = norm(mean, std)
+        lower, upper = law.ppf(TAILS[0]), law.ppf(TAILS[1])
+        at_response = (law.logpdf(y), law.cdf(y))
+    return np.column_stack([mean, std, lower, upper, *at_response])
+
+
+def regression_table(
+    records: Iterable[RegressionComparisonRecord],
+    y: Any,
+    *,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    seed: int = 0,
+) -> list[RegressionComparisonRow]:
+    """Average over repetitions, and resample the cases for intervals.
+
+    The intervals say how far the numbers would move with other cases of the same kind. The numbers
+    are the mean log predictive density of the actual responses, the root of the mean squared error
+    of the predictive means, the fraction of responses inside the central 90 % intervals, ends
+    included, and the mean width of these.
+
+    Parameters
+    ----------
+    records : iterable of RegressionComparisonRecord
+        From `compare_regression`.
+    y : array-like of shape (n_samples,)
+        The responses that `compare_regression` was given.
+    level : float
+        Coverage of the intervals of these numbers, about.
+    n_resamples, seed : int
+        Of the resampling.
+
+    Returns
+    -------
+    rows : list of RegressionComparisonRow
+        One for each method.
+    """
+    responses = np.asarray(y, dtype=np.float64)
+    picks = resampled_cases(responses.size, n_resamples, seed)
+    return [
+        _row(method, group, responses, picks, level) for method, group in by_method(records).items()
+    ]
+
+
+def _row(
+    method: str,
+    group: list[RegressionComparisonRecord],
+    y: Floats,
+    picks: NDArray[np.int64],
+    level: float,
+) -> RegressionComparisonRow:
+    mean, lower, upper, log_density = (
+        np.array([getattr(record, name) for record in group])
+        for name in ("mean", "lower", "upper", "log_density")
+    )
+
+    def estimate(per_case: NDArray[Any]) -> Estimate:
+        return mean_with_interval(per_case.mean(axis=0), picks, level)
+
+    return RegressionComparisonRow(
+        method=method,
+        log_density=estimate(log_density),
+        rmse=_root(estimate((mean - y) ** 2)),
+        coverage=estimate((lower <= y) & (y <= upper)),
+        width=estimate(upper - lower),
+        features_needed=float(np.mean([record.features_needed for record in group])),
+    )
+
+
+def _root(square: Estimate) -> Estimate:
+    low, high = np.sqrt([square.low, square.high]).tolist()
+    return Estimate(float(np.sqrt(square.value)), low, high, square.level)

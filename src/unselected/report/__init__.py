@@ -1,0 +1,40 @@
+"""One self-contained HTML page on a data set: a verdict, the kept features, calibration, pictures.
+
+No network, no scripts: pictures are inline SVG and styles are in the page.
+"""
+
+from unselected.report.classes import Findings, examine
+from unselected.report.page import page
+from unselected.report.responses import RegressionFindings, examine_regression
+
+__all__ = [
+    "Findings",
+    "RegressionFindings",
+    "examine",
+    "examine_regression",
+    "report",
+    "verdict",
+]
+
+
+def report(
+    findings: Findings | RegressionFindings, *, title: str = "Feature selection report"
+) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    findings : Findings or RegressionFindings
+        From `examine` or `examine_regression`.
+    title : str
+
+    Returns
+    -------
+    html : str
+    """
+    return page(findings, title)
+
+
+def verdict(findings: Findings | RegressionFindings) -> list[str]:
+    """Return what the numbers mean, in sentences."""
+    return findings.verdict()

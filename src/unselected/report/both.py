@@ -1,0 +1,133 @@
+"""An estimator with and without correction, fitted to all cases: what every page says of both."""
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from unselected import __version__
+from unselected.calibration import Estimate
+from unselected.calibration.intervals import exact_interval
+from unselected.estimators.selecting import SelectingEstimator
+from unselected.plots import ConcentrationDisplay, OmissionProbabilityDisplay
+from unselected.report.page import decimals, digits, paragraph, table
+
+BOTH = ("corrected", "uncorrected")
+
+# How many features a page lists.
+_MOST_FEATURES = 100
+
+E = TypeVar("E", bound=SelectingEstimator)
+Names = Sequence[str] | NDArray[Any]
+
+
+def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
+    """Return the estimator with and without correction, fitted; what is given is not changed."""
+    corrected, uncorrected = (
+        clone(estimator).set_params(correct_selection=flag).fit(X, y) for flag in (True, False)
+    )
+    return corrected, uncorrected
+
+
+def column_names(fitted: SelectingEstimator, names: Names | None) -> Names:
+    """Return what the columns are called: as given, as the table calls them, or by number."""
+    if names is None:
+        numbered = [f"column {j}" for j in range(fitted.n_features_in_)]
+        return getattr(fitted, "feature_names_in_", numbered)
+    if len(names) != fitted.n_features_in_:
+        raise ValueError(f"names has {len(names)} names for {fitted.n_features_in_} columns.")
+    return names
+
+
+def settings_of(
+    estimator: SelectingEstimator,
+    seed: int,
+    cross_validation: str,
+    provenance: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return what it takes to make a page again: data, seed, parameters and versions."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {
+        **(provenance or {}),
+        "seed": seed,
+        "cross-validation": cross_validation,
+        "model": type(estimator).__name__,
+        **{name: repr(value) for name, value in estimator.get_params().items()},
+        "unselected": __version__,
+        "python": platform.python_version(),
+        **packages,
+    }
+
+
+def interval_of_mean(fraction: Estimate, n: int) -> tuple[float, float]:
+    """Return the exact interval of a fraction of n cases, a mean over repetitions.
+
+    >>> low, high = interval_of_mean(Estimate(0.0, 0.0, 0.0, 0.95), 4)
+    >>> low, round(high, 6)  # 0.025 = (1 - high)^4
+    (0.0, 0.602365)
+    """
+    return exact_interval(round(fraction.value * n), n, fraction.level)
+
+
+def kept_sentence(fitted: SelectingEstimator) -> str:
+    """Return how many features were kept."""
+    selection = fitted.selection_
+    return f"{selection.indices.size} of {selection.n_features} features were kept."
+
+
+def preselected_sentences(fitted: SelectingEstimator, spoilt: str, how: str) -> list[str]:
+    """Return what has to be said where the columns were selected before; nothing else."""
+    if fitted.preselected_from is None:
+        return []
+    return [
+        "The columns were selected before, from these very cases, so that cross-validation "
+        f"could not repeat the selection: {spoilt} shown here are too {how}."
+    ]
+
+
+def feature_table(
+    fitted: SelectingEstimator,
+    names: Names,
+    header: Sequence[str],
+    columns: Sequence[Sequence[str]],
+) -> str:
+    """Return the kept features, the best first, with more columns of the model's own.
+
+    Parameters
+    ----------
+    fitted : estimator
+    names : sequence of str
+        Of all columns that the estimator has seen.
+    header, columns
+        What is between the score and whether the feature is at the cut; a column has a cell for
+        each kept feature, in the order of ``selection_.indices``.
+    """
+    correlations = fitted.selection_.statistic == "|COR|"
+    score, show = ("|correlation|", decimals) if correlations else ("F statistic", digits)
+    order = np.argsort(-fitted.scores_, kind="stable")
+    rows = [
+        (
+            str(names[fitted.selection_.indices[j]]),
+            show(fitted.scores_[j]),
+            *(column[j] for column in columns),
+            "yes" if fitted.scores_[j] == fitted.threshold_ else "",
+        )
+        for j in order[:_MOST_FEATURES]
+    ]
+    more = order.size - _MOST_FEATURES
+    ending = paragraph(f"and {more} more.") if more > 0 else ""
+    return table(("feature", score, *header, "at the cut"), rows) + ending
+
+
+def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tuple[str, Any]]:
+    """Return the pictures of what both have learned of the concentration, with captions."""
+    both = dict(zip(BOTH, (corrected, uncorrected), strict=True))
+    figures: list[tuple[str, Any]] = [(caption, ConcentrationDisplay.from_estimators(both))]
+    if corrected.threshold_ is not None:
+        display = OmissionProbabilityDisplay.from_estimator(corrected)
+        figures.append(("Probability that a feature looks too weak to be kept", display))
+    return figures

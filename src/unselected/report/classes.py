@@ -1,0 +1,275 @@
+"""A data set with classes: both classifiers on all cases, cross-validated, and a page on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.calibration import DecileRow, decile_table, most_probable
+from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.experiments import ComparisonRecord, ComparisonRow, compare, comparison_table
+from unselected.experiments.folds import by_method
+from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
+from unselected.quadrature import Floats
+from unselected.report.both import (
+    BOTH,
+    both_fitted,
+    column_names,
+    feature_table,
+    interval_of_mean,
+    kept_sentence,
+    posterior_figures,
+    preselected_sentences,
+    settings_of,
+)
+from unselected.report.page import (
+    decimals,
+    digits,
+    method_section,
+    percent,
+    pictures,
+    settings_table,
+    table,
+    with_interval,
+)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a report tells: both classifiers on all cases, and both cross-validated.
+
+    ``y`` holds the numbers of the classes, and ``probability``, for each method, the
+    cross-validated probabilities of all classes, averaged over the repetitions, a row for each
+    case.
+    """
+
+    corrected: SelectiveBernoulliNB | SelectiveGaussianNB
+    uncorrected: SelectiveBernoulliNB | SelectiveGaussianNB
+    names: Sequence[str] | NDArray[Any]
+    y: NDArray[np.intp]
+    probability: dict[str, Floats]
+    rows: dict[str, ComparisonRow]
+    settings: dict[str, Any]
+
+    def verdict(self) -> list[str]:
+        """Return what the numbers mean, in sentences."""
+        return _verdict(self)
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Return the headings below the verdict, and the HTML under each."""
+        return [
+            ("Methods compared", _comparison(self)),
+            ("Selected features", _features(self)),
+            ("Calibration", _calibration(self)),
+            ("Pictures", pictures(_figures(self))),
+            ("Settings", settings_table(self.settings)),
+            ("Method", method_section("class")),
+        ]
+
+
+def examine(
+    X: Any,
+    y: Any,
+    *,
+    classifier: SelectiveBernoulliNB | SelectiveGaussianNB,
+    names: Sequence[str] | NDArray[Any] | None = None,
+    n_splits: int = 5,
+    n_repeats: int = 5,
+    seed: int = 0,
+    provenance: dict[str, Any] | None = None,
+    progress: bool = False,
+) -> Findings:
+    """Fit a classifier with and without correction, and cross-validate both.
+
+    Parameters
+    ----------
+    X, y : array-like
+        The data: two classes, or more with a SelectiveGaussianNB.
+    classifier : SelectiveBernoulliNB or SelectiveGaussianNB
+        What to fit; it is not changed.
+    names : sequence of str, default=None
+        Names of the columns of X.
+    n_splits, n_repeats, seed
+        Of the cross-validation.
+    provenance : dict, default=None
+        More settings to show: the input file, its hash.
+    progress : bool
+        Show it on stderr.
+
+    Returns
+    -------
+    findings : Findings
+    """
+    corrected, uncorrected = both_fitted(classifier, X, y)
+    names = column_names(corrected, names)
+    records = compare(
+        X,
+        y,
+        k=max(1, corrected.selection_.indices.size),
+        classifier=classifier,
+        n_splits=n_splits,
+        n_repeats=n_repeats,
+        seed=seed,
+        progress=progress,
+    )
+    folds = f"{n_repeats} x {n_splits}-fold, stratified"
+    return Findings(
+        corrected=corrected,
+        uncorrected=uncorrected,
+        names=names,
+        y=np.unique(np.asarray(y), return_inverse=True)[1],
+        probability=_mean_probability(records),
+        rows={row.method: row for row in comparison_table(records, y, seed=seed)},
+        settings=settings_of(classifier, seed, folds, provenance),
+    )
+
+
+def _mean_probability(records: Sequence[ComparisonRecord]) -> dict[str, Floats]:
+    return {
+        method: np.mean([record.probability for record in group], axis=0)
+        for method, group in by_method(records).items()
+    }
+
+
+def _verdict(findings: Findings) -> list[str]:
+    corrected, uncorrected = (findings.rows[method] for method in BOTH)
+    n = findings.y.size
+    sentences = [
+        f"{kept_sentence(findings.corrected)} In cross-validation the classifier was "
+        f"wrong in {percent(corrected.actual_error.value)} of cases.",
+        f"Without correcting for the selection it would have promised an error rate of "
+        f"{percent(uncorrected.expected_error.value)}; {_judged(uncorrected, n)}. With the "
+        f"correction it promises {percent(corrected.expected_error.value)}; "
+        f"{_judged(corrected, n)}.",
+    ]
+    if corrected.expected_error.value < corrected.actual_error.low:
+        sentences.append(
+            "What is left of overconfidence after the correction does not come from the "
+            "selection. The usual reason is that features depend on each other, so that the same "
+            "evidence is counted several times: treat probabilities near 0 and 1 with caution."
+        )
+    sentences += preselected_sentences(findings.corrected, "the actual error rates", "low")
+    best = min(findings.rows.values(), key=lambda row: row.log_loss.value)
+    sentences.append(
+        f"Of the methods compared below, {best.method!r} had the best log loss, "
+        f"{best.log_loss.value:.3f}; corrected had {corrected.log_loss.value:.3f}, uncorrected "
+        f"{uncorrected.log_loss.value:.3f}."
+    )
+    return sentences
+
+
+def _judged(row: ComparisonRow, n: int) -> str:
+    """Compare the promised error rate with the actual one of n cases, given its interval.
+
+    Resampled cases without an error have none either: it takes the exact interval to tell whether
+    so few errors are less than promised, or luck.
+    """
+    promised, actual = row.expected_error.value, row.actual_error
+    if promised < actual.low:
+        times = actual.value / promised if promised > 0 else float("inf")
+        much = f"{times:.1f} times" if np.isfinite(times) else "infinitely"
+        return f"the actual one was {much} as high, so that it would be overconfident"
+    if promised > max(actual.high, interval_of_mean(actual, n)[1]):
+        return "the actual one was lower, so that it is too cautious"
+    return "that agrees with the actual one"
+
+
+def _comparison(findings: Findings) -> str:
+    header = ("method", "log loss", "squared error", "error", "expected error", "features needed")
+    rows = []
+    for row in findings.rows.values():
+        losses = (row.log_loss, row.squared_error, row.actual_error, row.expected_error)
+        cells = [with_interval(loss, decimals) for loss in losses]
+        rows.append((row.method, *cells, f"{row.features_needed:.1f}"))
+    return (
+        "<p>Cross-validated, with selection inside every fold for every method; 95 % intervals "
+        "from resampling the cases. Probabilities can be trusted where expected and actual error "
+        "agree.</p>" + table(header, rows)
+    )
+
+
+def _features(findings: Findings) -> str:
+    model = findings.corrected
+    by_class, cells = _bits(model) if isinstance(model, SelectiveBernoulliNB) else _means(model)
+    header = [by_class.format(label) for label in model.classes_]
+    return feature_table(model, findings.names, header, cells)
+
+
+def _bits(model: SelectiveBernoulliNB) -> tuple[str, list[list[str]]]:
+    """Return how a class's column is called, and for each class the cells of the features."""
+    counts = model.panel().kept.counts
+    by_class = ((counts.I0, counts.n0), (counts.I1, counts.n1))
+    return "ones in {}", [[f"{ones} of {n}" for ones in I] for I, n in by_class]
+
+
+def _means(model: SelectiveGaussianNB) -> tuple[str, list[list[str]]]:
+    moments = model.panel().kept.moments
+    means = moments.center + moments.offset
+    known = np.broadcast_to(moments.n, means.shape)
+    cells = [
+        [f"{digits(mean)} ({n})" for mean, n in zip(*of_class, strict=True)]
+        for of_class in zip(means, known, strict=True)
+    ]
+    return "mean in {} (n known)", cells
+
+
+def _calibration(findings: Findings) -> str:
+    tables = [decile_table(*_judged_cases(findings, method)) for method in BOTH]
+    header = ("probability", *("cases", "mean prediction", "actual fraction") * 2)
+    rows = [
+        (f"{left.low:.1f} to {left.high:.1f}", *_cells(left), *_cells(right))
+        for left, right in zip(*tables, strict=True)
+    ]
+    classes = findings.corrected.classes_
+    event = str(classes[1]) if classes.size == 2 else "the most probable class"
+    return (
+        f"<p>Cross-validated probabilities of {escape(event)}, in ten categories: first "
+        "corrected, then uncorrected. Where they can be trusted, mean prediction and actual "
+        "fraction agree.</p>" + table(header, rows)
+    )
+
+
+def _judged_cases(findings: Findings, method: str) -> tuple[NDArray[Any], Floats]:
+    """Return whether a class came, and its probability: the second of two, or the most probable."""
+    rows = findings.probability[method]
+    return (findings.y, rows[:, 1]) if rows.shape[1] == 2 else most_probable(findings.y, rows)
+
+
+def _cells(row: DecileRow) -> tuple[str, str, str]:
+    if row.mean_prediction is None or row.actual_fraction is None:
+        return "0", "", ""
+    return str(row.count), f"{row.mean_prediction:.3f}", f"{row.actual_fraction:.3f}"
+
+
+def _figures(findings: Findings) -> list[tuple[str, Any]]:
+    classes = findings.corrected.classes_
+    meaning = f" (class 1 is {classes[1]})" if classes.size == 2 else ""
+    figures: list[tuple[str, Any]] = [
+        (f"Reliability, {method}{meaning}", _reliability(findings, method)) for method in BOTH
+    ]
+    figures.append((f"Each case with and without correction{meaning}", _scatter(findings)))
+    return figures + posterior_figures(
+        findings.corrected, findings.uncorrected, "How alike the classes are, given the data"
+    )
+
+
+def _reliability(findings: Findings, method: str) -> ReliabilityDisplay:
+    """Return the reliability curve; its band is seeded, so that a page can be made again."""
+    came, probability = _judged_cases(findings, method)
+    pos_label = 1 if findings.corrected.classes_.size == 2 else None
+    return ReliabilityDisplay.from_predictions(
+        came, probability, pos_label=pos_label, random_state=0
+    )
+
+
+def _scatter(findings: Findings) -> ProbabilityScatterDisplay:
+    corrected, uncorrected = (findings.probability[method] for method in BOTH)
+    if corrected.shape[1] > 2:
+        return ProbabilityScatterDisplay.from_most_probable(findings.y, corrected, uncorrected)
+    return ProbabilityScatterDisplay.from_predictions(
+        findings.y, corrected[:, 1], uncorrected[:, 1]
+    )

@@ -1,0 +1,133 @@
+"""The parts of a page: tables, pictures, sections, and the style, all in one piece of HTML."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, Protocol
+
+from unselected.calibration import Estimate
+from unselected.plots import inline_svg
+
+CITATION = (
+    "Li, L., Zhang, J. and Neal, R. M. (2007). A method for avoiding bias from feature selection "
+    "with application to naive Bayes classification models. Technical Report No. 0705, Department "
+    "of Statistics, University of Toronto."
+)
+
+
+class Finding(Protocol):
+    """What a page is made of."""
+
+    def verdict(self) -> list[str]:
+        """Return what the numbers mean, in sentences."""
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Return the headings below the verdict, and the HTML under each."""
+
+
+def page(finding: Finding, title: str) -> str:
+    """Return a whole page."""
+    verdict = "".join(f"<p>{escape(text)}</p>" for text in finding.verdict())
+    sections = [("Verdict", verdict), *finding.sections()]
+    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
+    )
+
+
+def paragraph(text: str) -> str:
+    """Return plain text as a paragraph."""
+    return f"<p>{escape(text)}</p>"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of plain text, which scrolls by itself where the page is narrow.
+
+    >>> "<td>&lt;b&gt;</td>" in table(["a"], [["<b>"]])
+    True
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide">{whole}</div>'
+
+
+def pictures(figures: Sequence[tuple[str, Any]]) -> str:
+    """Return displays that have been drawn, each with its caption."""
+    return "".join(
+        f"<figure>{inline_svg(display)}<figcaption>{escape(caption)}</figcaption></figure>"
+        for caption, display in figures
+    )
+
+
+def settings_table(settings: dict[str, Any]) -> str:
+    """Return the settings."""
+    rows = [(name, str(value)) for name, value in settings.items()]
+    return table(("setting", "value"), rows)
+
+
+def method_section(response: str) -> str:
+    """Return what was done, in words, and where it comes from."""
+    return paragraph(
+        f"The features most related to the {response} were selected, and a naive Bayes model was "
+        "conditioned on the selected features and on the fact that each of the others looked too "
+        "weak to be selected. That second part removes the bias that selection makes: part of what "
+        "is selected out of many features looks good by chance only. It does not remove the bias "
+        "that dependence between features makes."
+    ) + paragraph(CITATION)
+
+
+def percent(value: float) -> str:
+    """Return a fraction in percent.
+
+    >>> percent(0.254)
+    '25 %'
+    """
+    return f"{100 * value:.0f} %"
+
+
+def decimals(value: float) -> str:
+    """Return a number with three decimals.
+
+    >>> decimals(0.25)
+    '0.250'
+    """
+    return f"{value:.3f}"
+
+
+def digits(value: float) -> str:
+    """Return a number with four digits, for those that can be of any size.
+
+    >>> digits(0.25), digits(0.000123456), digits(12.3456)
+    ('0.2500', '0.0001235', '12.35')
+    """
+    return f"{value:#.4g}"
+
+
+def with_interval(estimate: Estimate, show: Callable[[float], str] = digits) -> str:
+    """Return an estimate and its interval.
+
+    >>> with_interval(Estimate(0.25, 0.2, 0.3, 0.95), decimals)
+    '0.250 (0.200 to 0.300)'
+    """
+    return f"{show(estimate.value)} ({show(estimate.low)} to {show(estimate.high)})"
+
+
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#111;
+background:#fff}
+h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid #999;margin-top:2rem}
+table{border-collapse:collapse;font-size:.85rem}
+th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #ddd;vertical-align:top}
+th:first-child,td:first-child{text-align:left}
+.wide{overflow-x:auto}
+figure{display:inline-block;margin:0 1rem 1rem 0;width:28rem;max-width:100%;vertical-align:top}
+figure svg{width:100%;height:auto}
+figcaption{font-size:.85rem;color:#333}
+@media print{body{max-width:none;font-size:11pt}figure,tr{break-inside:avoid}
+.wide{overflow:visible}}
+"""

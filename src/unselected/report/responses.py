@@ -1,0 +1,302 @@
+"""A data set with a real response: both regressors on all cases, cross-validated, and a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.calibration import RegressionSummary, summarize_regression
+from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.experiments import (
+    RegressionComparisonRecord,
+    RegressionComparisonRow,
+    compare_regression,
+    regression_table,
+)
+from unselected.experiments.compare_regression import MEAN_ONLY, PROMISED_COVERAGE
+from unselected.experiments.folds import by_method
+from unselected.plots import CoverageDisplay, PITDisplay, PredictedActualDisplay
+from unselected.quadrature import Floats, log_sum
+from unselected.report.both import (
+    BOTH,
+    both_fitted,
+    column_names,
+    feature_table,
+    interval_of_mean,
+    kept_sentence,
+    posterior_figures,
+    preselected_sentences,
+    settings_of,
+)
+from unselected.report.page import (
+    decimals,
+    digits,
+    method_section,
+    paragraph,
+    percent,
+    pictures,
+    settings_table,
+    table,
+    with_interval,
+)
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """Cross-validated predictions of one method, averaged over the repetitions.
+
+    The predictive distributions of a case are mixed: ``pit`` and the density are means; so are
+    ``mean`` and, where the distributions of the repetitions are much alike, the 5 % and 95 %
+    quantiles ``lower`` and ``upper``.
+    """
+
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    log_density: Floats
+    pit: Floats
+
+    def summary(self, y: Floats) -> RegressionSummary:
+        """Return how the predictions did; the resampling is seeded, so that pages stay equal."""
+        numbers = (self.mean, self.lower, self.upper, self.log_density, self.pit)
+        return summarize_regression(y, *numbers, level=PROMISED_COVERAGE, random_state=0)
+
+
+@dataclass(frozen=True)
+class RegressionFindings:
+    """What a report tells: both regressors on all cases, and both cross-validated."""
+
+    corrected: SelectiveNaiveRegressor
+    uncorrected: SelectiveNaiveRegressor
+    names: Sequence[str] | NDArray[Any]
+    y: Floats
+    predictions: dict[str, CrossValidated]
+    rows: dict[str, RegressionComparisonRow]
+    settings: dict[str, Any]
+
+    def verdict(self) -> list[str]:
+        """Return what the numbers mean, in sentences."""
+        return _verdict(self)
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Return the headings below the verdict, and the HTML under each."""
+        return [
+            ("Methods compared", _comparison(self)),
+            ("Selected features", _features(self)),
+            ("Calibration", _calibration(self)),
+            ("Pictures", pictures(_figures(self))),
+            ("Settings", settings_table(self.settings)),
+            ("Method", method_section("response")),
+        ]
+
+
+def examine_regression(
+    X: Any,
+    y: Any,
+    *,
+    regressor: SelectiveNaiveRegressor,
+    names: Sequence[str] | NDArray[Any] | None = None,
+    n_splits: int = 5,
+    n_repeats: int = 5,
+    seed: int = 0,
+    provenance: dict[str, Any] | None = None,
+    progress: bool = False,
+) -> RegressionFindings:
+    """Fit a regressor with and without correction, and cross-validate both.
+
+    Parameters
+    ----------
+    X, y : array-like
+        The data; ``y`` are numbers.
+    regressor : SelectiveNaiveRegressor
+        What to fit; it is not changed.
+    names : sequence of str, default=None
+        Names of the columns of X.
+    n_splits, n_repeats, seed
+        Of the cross-validation.
+    provenance : dict, default=None
+        More settings to show: the input file, its hash.
+    progress : bool
+        Show it on stderr.
+
+    Returns
+    -------
+    findings : RegressionFindings
+    """
+    corrected, uncorrected = both_fitted(regressor, X, y)
+    names = column_names(corrected, names)
+    responses = np.asarray(y, dtype=np.float64)
+    records = compare_regression(
+        X,
+        responses,
+        k=max(1, corrected.selection_.indices.size),
+        regressor=regressor,
+        n_splits=n_splits,
+        n_repeats=n_repeats,
+        seed=seed,
+        progress=progress,
+    )
+    return RegressionFindings(
+        corrected=corrected,
+        uncorrected=uncorrected,
+        names=names,
+        y=responses,
+        predictions={name: _averaged(group) for name, group in by_method(records).items()},
+        rows={row.method: row for row in regression_table(records, responses, seed=seed)},
+        settings=settings_of(regressor, seed, f"{n_repeats} x {n_splits}-fold", provenance),
+    )
+
+
+def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
+    def mean_of(field: str) -> Floats:
+        return np.asarray(np.mean([getattr(record, field) for record in records], axis=0))
+
+    logs = log_sum(np.array([record.log_density for record in records]), axis=0)
+    return CrossValidated(
+        mean=mean_of("mean"),
+        lower=mean_of("lower"),
+        upper=mean_of("upper"),
+        log_density=logs - np.log(len(records)),
+        pit=np.clip(mean_of("pit"), 0.0, 1.0),
+    )
+
+
+def _verdict(findings: RegressionFindings) -> list[str]:
+    corrected, uncorrected = (findings.rows[method] for method in BOTH)
+    promised, n = percent(PROMISED_COVERAGE), findings.y.size
+    sentences = [
+        f"{kept_sentence(findings.corrected)} {_against_the_mean(findings)}",
+        f"Predictive intervals that promised to hold {promised} of the responses held "
+        f"{percent(uncorrected.coverage.value)} in cross-validation without correcting for the "
+        f"selection, {_judged(uncorrected, n)}. With the correction they held "
+        f"{percent(corrected.coverage.value)}, {_judged(corrected, n)}.",
+    ]
+    if interval_of_mean(corrected.coverage, n)[1] < PROMISED_COVERAGE:
+        sentences.append(
+            "What is left of overconfidence after the correction does not come from the "
+            "selection. The usual reason is that features depend on each other given the response, "
+            "so that the same evidence is counted several times: treat narrow intervals with "
+            "caution."
+        )
+    sentences += preselected_sentences(findings.corrected, "the errors", "small")
+    best = max(findings.rows.values(), key=lambda row: row.log_density.value)
+    sentences.append(
+        f"Of the methods compared below, {best.method!r} had the best mean log density, "
+        f"{best.log_density.value:.3f}; corrected had {corrected.log_density.value:.3f}, "
+        f"uncorrected {uncorrected.log_density.value:.3f}."
+    )
+    return sentences
+
+
+def _against_the_mean(findings: RegressionFindings) -> str:
+    ours, mean = findings.rows["corrected"].rmse, findings.rows[MEAN_ONLY].rmse
+    less = 1.0 - ours.value / mean.value
+    words = f"{percent(less)} less than" if less >= 0.005 else "which is no better than"
+    return (
+        f"In cross-validation the predictions were off by {digits(ours.value)} (root mean squared "
+        f"error), {words} the {digits(mean.value)} of always predicting the mean."
+    )
+
+
+def _judged(row: RegressionComparisonRow, n: int) -> str:
+    """Compare the coverage of n cases with the one promised, given its exact interval."""
+    low, high = interval_of_mean(row.coverage, n)
+    if high < PROMISED_COVERAGE:
+        return "fewer than promised, so that they are overconfident"
+    if low > PROMISED_COVERAGE:
+        return "more than promised, so that they are too cautious"
+    return "which agrees with the promise"
+
+
+def _comparison(findings: RegressionFindings) -> str:
+    header = (
+        "method",
+        "log density",
+        "root mean squared error",
+        f"coverage of {percent(PROMISED_COVERAGE)} intervals",
+        "their mean width",
+        "features needed",
+    )
+    rows = [
+        (
+            row.method,
+            with_interval(row.log_density, decimals),
+            with_interval(row.rmse),
+            with_interval(row.coverage, decimals),
+            with_interval(row.width),
+            f"{row.features_needed:.1f}",
+        )
+        for row in findings.rows.values()
+    ]
+    return paragraph(
+        "Cross-validated, with selection inside every fold for every method that selects; 95 % "
+        "intervals from resampling the cases. The log density is better the larger it is. "
+        f"Predictions can be trusted where the coverage is {percent(PROMISED_COVERAGE)}, and of "
+        "methods that can be trusted the one with the narrowest intervals says most."
+    ) + table(header, rows)
+
+
+def _features(findings: RegressionFindings) -> str:
+    moments = findings.corrected.panel().kept.moments
+    slopes = [digits(slope) for slope in moments.sxy / moments.syy]
+    known = [f"{n:.0f}" for n in moments.n]
+    header = ("slope per unit of the response", "n known")
+    return feature_table(findings.corrected, findings.names, header, (slopes, known))
+
+
+def _calibration(findings: RegressionFindings) -> str:
+    summaries = [findings.predictions[method].summary(findings.y) for method in BOTH]
+    columns = [_numbers(summary) for summary in summaries]
+    rows = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
+    return paragraph(
+        "Cross-validated predictive distributions, averaged over the repetitions. The PIT value of "
+        "a case is the predicted probability of a response of at most the one that came. Where "
+        "predictive distributions are right, these values are spread evenly from 0 to 1: their "
+        "mean is 0.5, their variance 0.083. A larger variance says that the distributions are too "
+        "narrow."
+    ) + table(("", *BOTH), rows)
+
+
+def _numbers(summary: RegressionSummary) -> dict[str, str]:
+    """Return the numbers of one method, by what they are called."""
+    pit = summary.pit_test
+    level = percent(summary.level)
+    return {
+        f"coverage of {level} intervals": with_interval(summary.interval_coverage, decimals),
+        f"mean width of {level} intervals": with_interval(summary.mean_interval_width),
+        "interval score (less is better)": with_interval(summary.interval_score),
+        "mean of PIT values": f"{pit.mean.value:.3f} (p = {pit.mean.p_value:.2g})",
+        "variance of PIT values": f"{pit.variance.value:.3f} (p = {pit.variance.p_value:.2g})",
+        "Kolmogorov-Smirnov test of PIT values": f"p = {pit.p_value:.2g}",
+        "predictions lie": pit.bias,
+        "predictive distributions are": pit.spread,
+    }
+
+
+def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
+    found = {method: findings.predictions[method] for method in BOTH}
+    pits = {method: predicted.pit for method, predicted in found.items()}
+    figures: list[tuple[str, Any]] = [
+        (f"Predicted and actual responses, {method}", _predicted_actual(findings.y, predicted))
+        for method, predicted in found.items()
+    ]
+    figures += [
+        (
+            "Where in its predictive distribution each response came",
+            PITDisplay.from_predictions(pits),
+        ),
+        ("Coverage of intervals of all levels", CoverageDisplay.from_predictions(pits)),
+    ]
+    return figures + posterior_figures(
+        findings.corrected,
+        findings.uncorrected,
+        "How little features are related to the response, given the data",
+    )
+
+
+def _predicted_actual(y: Floats, predicted: CrossValidated) -> PredictedActualDisplay:
+    return PredictedActualDisplay.from_predictions(
+        y, predicted.mean, predicted.lower, predicted.upper, level=PROMISED_COVERAGE
+    )
