@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 from unselected.cli.options import Output, Speech, columns_of, note
 from unselected.datasets import make_paper_simulation
 from unselected.experiments import (
+    ColonFeatures,
     ColonRecord,
     Comparison,
     SimulationRecord,
@@ -104,6 +105,7 @@ def reproduce_colon(
     data: str | None = None,
     partitions: int = 1,
     k: int = 5,
+    features: ColonFeatures = "binary",
     quadrature: Quadrature = "exact",
     seed: int = 0,
     jobs: int = 1,
@@ -120,6 +122,8 @@ def reproduce_colon(
         Number of random divisions of the genes into groups.
     k
         Number of genes kept.
+    features
+        binary, cut at the median as in the paper, or real.
     quadrature
         exact, or the paper's grid.
     seed
@@ -134,6 +138,7 @@ def reproduce_colon(
         data,
         n_partitions=partitions,
         k=k,
+        features=features,
         quadrature=quadrature,
         seed=seed,
         n_jobs=jobs,
@@ -161,10 +166,14 @@ def colon_text(records: list[ColonRecord]) -> str:
     header = ("method", "error", "expected", "log loss", "squared error")
     tests = [
         f"division {test.partition + 1}, {test.score.replace('_', ' ')}: corrected better in "
-        f"{test.n_better} of {test.n_groups} groups, paired t test p = {test.p_value:.2g}"
+        f"{test.n_better} of {test.n_groups} groups{_paired_t(test.p_value)}"
         for test in paired_tests(records)
     ]
     return "\n".join([columns_of(rows, header), "", *tests])
+
+
+def _paired_t(p_value: float | None) -> str:
+    return "" if p_value is None else f", paired t test p = {p_value:.2g}"
 
 
 def simulate(

@@ -2,6 +2,7 @@
 
 from unselected.experiments.colon import (
     ColonData,
+    ColonFeatures,
     ColonRecord,
     PairedTest,
     colon,
@@ -27,6 +28,7 @@ from unselected.experiments.simulation import SimulationRecord, simulation, simu
 
 __all__ = [
     "ColonData",
+    "ColonFeatures",
     "ColonRecord",
     "Comparison",
     "ComparisonRecord",

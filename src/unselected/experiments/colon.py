@@ -235,7 +235,10 @@ def _leave_one_out(
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A score of both methods over the groups of one partition, and the paired t test."""
+    """A score of both methods over the groups of one partition, and the paired t test.
+
+    ``p_value`` is None where the methods differ by the same in every group.
+    """
 
     partition: int
     score: str
@@ -243,7 +246,7 @@ class PairedTest:
     uncorrected: float
     n_better: int
     n_groups: int
-    p_value: float
+    p_value: float | None
 
 
 def paired_tests(records: Iterable[ColonRecord]) -> list[PairedTest]:
@@ -272,7 +275,7 @@ def paired_tests(records: Iterable[ColonRecord]) -> list[PairedTest]:
     return tests
 
 
-def _p_value(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+def _p_value(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
     if a.size < 2 or np.ptp(a - b) == 0:
-        return float("nan")
+        return None
     return float(ttest_rel(a, b).pvalue)
