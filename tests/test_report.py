@@ -43,6 +43,36 @@ def test_the_verdict_says_what_the_numbers_say(findings):
     )
 
 
+def judged(findings, **rows):
+    """The verdict with some numbers of a method replaced: (value, low, high) of each loss."""
+    changed = {
+        method: replace(
+            findings.rows[method],
+            **{loss: Estimate(*numbers, 0.95) for loss, numbers in losses.items()},
+        )
+        for method, losses in rows.items()
+    }
+    return " ".join(verdict(replace(findings, rows={**findings.rows, **changed})))
+
+
+def test_three_errors_where_none_was_promised_are_not_luck(findings):
+    """3 of 60 wrong: some resampled cases have no error, but the exact interval starts at 1 %."""
+    error = {"actual_error": (0.05, 0.0, 0.11)}
+    bold = judged(findings, corrected={**error, "expected_error": (0.001, 0.0, 0.01)})
+    assert "50.0 times as high" in bold
+    assert "does not come from the selection" in bold
+    honest = judged(findings, corrected={**error, "expected_error": (0.03, 0.01, 0.05)})
+    assert "does not come from the selection" not in honest
+
+
+def test_probabilities_worse_than_the_frequencies_are_told(findings):
+    usual = findings.rows["class frequencies"].log_loss.value
+    told = judged(findings, corrected={"log_loss": (usual + 0.1, 0.0, 2.0)})
+    assert "worse than the class frequencies alone" in told
+    fine = judged(findings, corrected={"log_loss": (usual - 0.1, 0.0, 2.0)})
+    assert "worse than the class frequencies alone" not in fine
+
+
 def stands_alone(page):
     assert len(page.encode()) < 1_000_000
     assert "<script" not in page

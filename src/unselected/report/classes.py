@@ -146,11 +146,18 @@ def _verdict(findings: Findings) -> list[str]:
         f"correction it promises {percent(corrected.expected_error.value)}; "
         f"{_judged(corrected, n)}.",
     ]
-    if corrected.expected_error.value < corrected.actual_error.low:
+    if _is_overconfident(corrected, n):
         sentences.append(
             "What is left of overconfidence after the correction does not come from the "
             "selection. The usual reason is that features depend on each other, so that the same "
             "evidence is counted several times: treat probabilities near 0 and 1 with caution."
+        )
+    frequencies = findings.rows.get("class frequencies")
+    if frequencies is not None and corrected.log_loss.value > frequencies.log_loss.value:
+        sentences.append(
+            f"Its probabilities were worse than the class frequencies alone, with a log loss of "
+            f"{corrected.log_loss.value:.3f} against {frequencies.log_loss.value:.3f}: where it "
+            "was wrong it was far too sure. Keep fewer features, or use another method."
         )
     sentences += preselected_sentences(findings.corrected, "the actual error rates", "low")
     best = min(findings.rows.values(), key=lambda row: row.log_loss.value)
@@ -163,19 +170,24 @@ def _verdict(findings: Findings) -> list[str]:
 
 
 def _judged(row: ComparisonRow, n: int) -> str:
-    """Compare the promised error rate with the actual one of n cases, given its interval.
-
-    Resampled cases without an error have none either: it takes the exact interval to tell whether
-    so few errors are less than promised, or luck.
-    """
+    """Compare the promised error rate with the actual one of n cases, given its interval."""
     promised, actual = row.expected_error.value, row.actual_error
-    if promised < actual.low:
+    if _is_overconfident(row, n):
         times = actual.value / promised if promised > 0 else float("inf")
         much = f"{times:.1f} times" if np.isfinite(times) else "infinitely"
         return f"the actual one was {much} as high, so that it would be overconfident"
     if promised > max(actual.high, interval_of_mean(actual, n)[1]):
         return "the actual one was lower, so that it is too cautious"
     return "that agrees with the actual one"
+
+
+def _is_overconfident(row: ComparisonRow, n: int) -> bool:
+    """Say whether more errors came than were promised, by more than luck.
+
+    Of few errors some resampled cases have none, and then only the exact interval tells.
+    """
+    actual = row.actual_error
+    return row.expected_error.value < max(actual.low, interval_of_mean(actual, n)[0])
 
 
 def _comparison(findings: Findings) -> str:
