@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "unselected"
 ORDER = [
     "unselected.quadrature",
     "unselected.tables",
+    "unselected.sources",
     "unselected.columns",
     "unselected.moments",
     "unselected.events",

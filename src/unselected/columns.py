@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.quadrature import Floats
+from unselected.sources import ColumnSource, SparseColumns
 
 Binarize = Literal["auto", "median"] | float | None
 Bits = NDArray[np.uint8]
 Label = Callable[[int], str]
+Columns = NDArray[Any] | ColumnSource
 _T = TypeVar("_T")
 
 # Cut of a column that is 0/1 already.
@@ -46,13 +48,13 @@ class ClassCounts:
 
 
 def count_classes(
-    X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label = "column {}".format
+    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: Label = "column {}".format
 ) -> tuple[ClassCounts, Floats]:
     """Turn columns into bits and count the ones by class, in one pass.
 
     Parameters
     ----------
-    X : array of shape (n, p)
+    X : array or source of shape (n, p)
         Booleans, integers or floats, in any memory order; it is not copied.
     y : array of shape (n,)
         0 and 1.
@@ -79,6 +81,9 @@ def count_classes(
     ones = np.empty((2, p), dtype=_count_type(n))
     common = binarize if isinstance(binarize, int | float) else AS_IS
     thresholds = np.broadcast_to(np.float64(common), (p,))
+    if isinstance(X, SparseColumns) and binarize in ("auto", None) and X.is_zero_one:
+        ones[:] = X.count_ones(y)
+        return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
     blocks = _blocks(X)
     counts_of_blocks = in_threads(
         lambda columns: _count_block(X[:, columns], y, binarize, shifted(label, columns.start)),
@@ -102,16 +107,20 @@ def binarize_columns(
     return np.asarray(X > thresholds)
 
 
-def _blocks(X: NDArray[Any]) -> list[slice]:
-    if X.dtype in (np.bool_, np.uint8) and _has_solid_rows(X):
+def _blocks(X: Columns) -> list[slice]:
+    if isinstance(X, np.ndarray) and X.dtype in (np.bool_, np.uint8) and _has_solid_rows(X):
         return _blocks_of(_ROW_BYTES, X.shape[1])
-    return copied_blocks(X, X.itemsize)
+    return copied_blocks(X, X.dtype.itemsize)
 
 
-def copied_blocks(X: NDArray[Any], itemsize: int = 8) -> list[slice]:
+def copied_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     """Return blocks of columns of which a copy, with items of that size, stays in the cache."""
     n, p = X.shape
-    return _blocks_of(max(64, _COPY_BYTES // (n * itemsize)), p)
+    width = max(64, _COPY_BYTES // (n * itemsize))
+    natural = X.width if isinstance(X, ColumnSource) else None
+    if natural is not None:  # whole chunks only, and at least one
+        width = max(1, width // natural) * natural
+    return _blocks_of(width, p)
 
 
 def _blocks_of(width: int, p: int) -> list[slice]:
@@ -249,8 +258,11 @@ def _check_zero_one(X: NDArray[Any], label: Label) -> None:
         )
 
 
-def check_finite(X: NDArray[Any], label: Label, *, missing_allowed: bool = False) -> None:
+def check_finite(X: Columns, label: Label, *, missing_allowed: bool = False) -> None:
     """Raise where a value is infinite, or NaN unless allowed, naming its column and row."""
+    if isinstance(X, ColumnSource):
+        _check_finite_source(X, label, missing_allowed)
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         if X.dtype.kind != "f" or np.isfinite(X.sum(dtype=np.float64)):
             return
@@ -262,6 +274,14 @@ def check_finite(X: NDArray[Any], label: Label, *, missing_allowed: bool = False
             f"{label(column)} has {what} in row {row}: fill it in (for example with "
             "sklearn.impute.SimpleImputer), or drop the row or the column."
         )
+
+
+def _check_finite_source(X: ColumnSource, label: Label, missing_allowed: bool) -> None:
+    stored_are_fine = isinstance(X, SparseColumns) and np.all(np.isfinite(X.values))
+    if X.dtype.kind == "f" and not stored_are_fine:
+        for columns in copied_blocks(X):
+            block = X[:, columns]
+            check_finite(block, shifted(label, columns.start), missing_allowed=missing_allowed)
 
 
 def _first(wrong: NDArray[np.bool_]) -> tuple[int, int]:

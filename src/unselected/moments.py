@@ -15,8 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import Label, check_finite, copied_blocks, in_threads, shifted
+from unselected.columns import (
+    Columns,
+    Label,
+    check_finite,
+    copied_blocks,
+    in_threads,
+    shifted,
+)
 from unselected.quadrature import Floats
+from unselected.sources import SparseColumns
 from unselected.tables import Ints
 
 # Sums of squares beyond these lose digits, or all of them.
@@ -230,6 +238,8 @@ class LineMoments:
 
     def patterns(self) -> tuple[Floats, Ints]:
         """Return the distinct (n, syy), that of complete columns first, and whose they are."""
+        if np.all(self.n == self.complete[0]):
+            return np.array([self.complete], dtype=np.float64), np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.complete, np.column_stack([self.n, self.syy])]))
 
     def contrasts(self) -> Contrasts:
@@ -261,13 +271,13 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
 
 
 def class_moments(
-    X: NDArray[Any], y: NDArray[np.intp], n_classes: int, label: Label = "column {}".format
+    X: Columns, y: NDArray[np.intp], n_classes: int, label: Label = "column {}".format
 ) -> ClassMoments:
     """Return the moments of all columns by class, in one pass; NaN is a missing value.
 
     Parameters
     ----------
-    X : array of shape (n, p)
+    X : array or source of shape (n, p)
         Booleans, integers or floats, in any memory order; it is not copied.
     y : array of shape (n,)
         0 to G - 1.
@@ -280,6 +290,8 @@ def class_moments(
     >>> (moments.center + moments.offset).tolist(), moments.within.tolist()
     ([[2.0], [7.0]], [2.0])
     """
+    if isinstance(X, SparseColumns):
+        return _sparse_class_moments(X, y, n_classes, label)
     order = np.argsort(y, kind="stable")
     sizes = np.bincount(y, minlength=n_classes)
     blocks = copied_blocks(X)
@@ -288,15 +300,59 @@ def class_moments(
         blocks,
     )
     p = X.shape[1]
-    n, center, within = sizes[:, np.newaxis].copy(), np.empty(p), np.empty(p)
-    offset = np.empty((n_classes, p))
+    whole = ClassMoments(
+        sizes, sizes[:, np.newaxis].copy(), np.empty(p), np.empty((n_classes, p)), np.empty(p)
+    )
     for columns, block in zip(blocks, results, strict=True):
-        if not block.complete:
-            n = n if n.shape[1] == p else np.repeat(n, p, axis=1)
-            n[:, columns] = block.n
-        center[columns], offset[:, columns] = block.center, block.offset
-        within[columns] = block.within
-    return ClassMoments(sizes, n, center, offset, within)
+        whole = _with_columns(whole, columns, block)
+    return whole
+
+
+def _with_columns(
+    whole: ClassMoments, columns: slice | NDArray[np.intp], block: ClassMoments
+) -> ClassMoments:
+    """Write the moments of some columns into those of all; ``n`` grows once values are missing."""
+    if not block.complete:
+        if whole.n.shape[1] < whole.size:
+            whole = replace(whole, n=np.repeat(whole.n, whole.size, axis=1))
+        whole.n[:, columns] = block.n
+    whole.center[columns], whole.offset[:, columns] = block.center, block.offset
+    whole.within[columns] = block.within
+    return whole
+
+
+def _sparse_class_moments(
+    X: SparseColumns, y: NDArray[np.intp], n_classes: int, label: Label
+) -> ClassMoments:
+    """Return the moments by class from the stored values alone.
+
+    A column that has a zero is measured from there. The others, and those with missing values, are
+    made dense.
+    """
+    sizes = np.bincount(y, minlength=n_classes)
+    in_class = [(y == g).astype(np.float64) for g in range(n_classes)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.stack([X.sums(weights, 1) for weights in in_class])
+        offset = sums / sizes[:, np.newaxis]
+        squares = X.sums(np.ones(y.size), 2) - np.sum(sums * offset, axis=0)
+    n, p = sizes[:, np.newaxis].copy(), X.shape[1]
+    moments = ClassMoments(sizes, n, np.zeros(p), offset, np.maximum(squares, 0.0))
+    for columns in _to_be_made_dense(X, moments.between + moments.within):
+        block = class_moments(X[:, columns], y, n_classes, _picked(label, columns))
+        moments = _with_columns(moments, columns, block)
+    return moments
+
+
+def _to_be_made_dense(X: SparseColumns, squares: Floats) -> list[NDArray[np.intp]]:
+    """Return the columns, a few at a time, whose sums over stored values do not tell all."""
+    small = (squares < _SMALLEST) & (squares != 0.0)
+    others = np.flatnonzero(~X.has_zeros | ~(squares < _LARGEST) | small)
+    width = copied_blocks(X)[0].stop
+    return [others[start : start + width] for start in range(0, others.size, width)]
+
+
+def _picked(label: Label, columns: NDArray[np.intp]) -> Label:
+    return lambda column: label(int(columns[column]))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -324,7 +380,7 @@ def _class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> Cla
     return moments
 
 
-def line_moments(X: NDArray[Any], y: Floats, label: Label = "column {}".format) -> LineMoments:
+def line_moments(X: Columns, y: Floats, label: Label = "column {}".format) -> LineMoments:
     """Return the moments of all columns with a real response, in one pass; NaN is missing.
 
     Examples
@@ -333,6 +389,8 @@ def line_moments(X: NDArray[Any], y: Floats, label: Label = "column {}".format) 
     >>> moments.sxy.tolist(), moments.within.round(12).tolist()
     ([7.0], [1.5])
     """
+    if isinstance(X, SparseColumns):
+        return _sparse_line_moments(X, y, label)
     blocks = copied_blocks(X)
     results = in_threads(
         lambda columns: _line_block(X[:, columns], y, shifted(label, columns.start)), blocks
@@ -342,6 +400,32 @@ def line_moments(X: NDArray[Any], y: Floats, label: Label = "column {}".format) 
         name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
     }
     return replace(parts[0], **arrays)
+
+
+def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMoments:
+    """Return the moments with a real response from the stored values, as for classes."""
+    (n, p), y_mean = X.shape, float(y.mean())
+    centred = y - y_mean
+    syy = float(centred @ centred)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, sxy = X.sums(np.ones(n), 1), X.sums(centred, 1)
+        within = X.sums(np.ones(n), 2) - sums**2 / n - sxy**2 / syy
+    moments = LineMoments(
+        unit=float(np.sqrt(syy / n)),
+        n=np.full(p, n),
+        center=np.zeros(p),
+        offset=sums / n,
+        y_mean=np.full(p, y_mean),
+        syy=np.full(p, syy),
+        sxy=sxy,
+        within=np.maximum(within, 0.0),
+        complete=(n, syy),
+    )
+    for columns in _to_be_made_dense(X, moments.between + moments.within):
+        block = line_moments(X[:, columns], y, _picked(label, columns))
+        for name in _LINE_ARRAYS:
+            getattr(moments, name)[columns] = getattr(block, name)
+    return moments
 
 
 @np.errstate(over="ignore", invalid="ignore")

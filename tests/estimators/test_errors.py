@@ -180,13 +180,6 @@ def test_new_tables_with_missing_renamed_or_reordered_columns():
         SelectiveBernoulliNB(k=2).fit(X, Y).predict(X[:, :4])
 
 
-def test_sparse_tables_are_refused_with_a_remedy():
-    from scipy.sparse import csr_array
-
-    with pytest.raises(TypeError, match="dense"):
-        SelectiveBernoulliNB().fit(csr_array(X), Y)
-
-
 def test_nothing_works_before_fit():
     model = SelectiveBernoulliNB(k=2)
     for method in (model.predict, model.predict_proba, model.transform, model.expected_error):

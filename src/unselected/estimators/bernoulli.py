@@ -159,7 +159,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
             Two classes, with any labels.

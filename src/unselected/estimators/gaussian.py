@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.estimators.base import LogJointClassifier
@@ -146,17 +145,12 @@ class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
         self.variance_shrinkage = variance_shrinkage
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: Any, y: Any) -> Self:
         """Select features, and condition the model on them and on the selection.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels; more cases than classes.

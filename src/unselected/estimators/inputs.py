@@ -10,11 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from unselected.columns import Columns
 from unselected.events import Statistic
+from unselected.sources import ColumnSource, SparseColumns
 
 Target = Literal["two classes", "classes", "numbers"]
 
@@ -26,10 +29,17 @@ class TrainingTable:
     The response is the number of a class in ``classes``, or a number itself where there are none.
     """
 
-    X: NDArray[Any]
+    X: Columns
     y: NDArray[Any]
     classes: NDArray[Any]
     names: NDArray[Any] | None
+
+    @property
+    def dense(self) -> NDArray[Any]:
+        """The table as an array; a sparse one is an error."""
+        if isinstance(self.X, ColumnSource):
+            raise TypeError("A sparse X is not taken here, a dense array is: pass X.toarray().")
+        return self.X
 
     def label(self, column: int) -> str:
         """Return how errors call a column."""
@@ -47,6 +57,8 @@ def column_label(column: int, names: NDArray[Any] | None) -> str:
 
 def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:
     """Validate a training set without touching the estimator."""
+    if isinstance(X, ColumnSource):
+        return _check_source(X, y, target)
     _check_names_distinct(X)
     probe = clone(estimator)  # validation records names and counts of columns on what it is given
     _check_response_known(y)
@@ -56,6 +68,7 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
             probe,
             X,
             y,
+            accept_sparse=("csr", "csc"),
             ensure_all_finite=False,
             y_numeric=numeric,
             ensure_min_samples=3 if numeric else 1,
@@ -63,11 +76,26 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
     except (TypeError, ValueError) as error:
         raise naming_the_column(error, X) from error
     names = getattr(probe, "feature_names_in_", None)
-    X = as_numbers(X, names)
-    if numeric:
+    return _with_response(as_columns(X, names), y, names, target)
+
+
+def _with_response(X: Columns, y: Any, names: NDArray[Any] | None, target: Target) -> TrainingTable:
+    if target == "numbers":
         return TrainingTable(X, _varying_numbers(y), np.array([]), names)
     classes, codes = _classes(y, target)
     return TrainingTable(X, codes, classes, names)
+
+
+def _check_source(X: ColumnSource, y: Any, target: Target) -> TrainingTable:
+    """Validate a source by what it says of itself: its values are looked at when they are read."""
+    _check_response_known(y)
+    response = column_or_1d(y, warn=True)
+    check_consistent_length(X, response)
+    if target == "numbers":
+        response = response.astype(np.float64)
+        if response.size < 3:
+            raise ValueError(f"y has {response.size} responses: three or more are needed.")
+    return _with_response(X, response, X.names, target)
 
 
 def _varying_numbers(y: Any) -> NDArray[np.float64]:
@@ -79,13 +107,38 @@ def _varying_numbers(y: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def check_rows(estimator: BaseEstimator, X: Any) -> NDArray[Any]:
+def check_rows(estimator: BaseEstimator, X: Any) -> Columns:
     """Validate new rows against the columns that a fitted estimator knows."""
+    if isinstance(X, ColumnSource):
+        _check_source_columns(estimator, X)
+        return X
     try:
-        rows = validate_data(estimator, X, reset=False, ensure_all_finite=False)
+        rows = validate_data(
+            estimator, X, reset=False, accept_sparse=("csr", "csc"), ensure_all_finite=False
+        )
     except (TypeError, ValueError) as error:
         raise naming_the_column(error, X) from error
-    return as_numbers(rows, getattr(estimator, "feature_names_in_", None))
+    return as_columns(rows, getattr(estimator, "feature_names_in_", None))
+
+
+def _check_source_columns(estimator: BaseEstimator, X: ColumnSource) -> None:
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{X.origin} has {X.shape[1]} columns, but {type(estimator).__name__} was fitted to "
+            f"{estimator.n_features_in_}."
+        )
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and X.names is not None and not np.array_equal(names, X.names):
+        first = int(np.argmin(names == X.names))
+        raise ValueError(
+            f"{X.origin} has the column {X.names[first]!r} where the training table has "
+            f"{names[first]!r}: the columns must have the same names, in the same order."
+        )
+
+
+def as_columns(X: Any, names: NDArray[Any] | None) -> Columns:
+    """Return a validated table as something whose columns can be read."""
+    return SparseColumns(X) if issparse(X) else as_numbers(X, names)
 
 
 def as_numbers(X: Any, names: NDArray[Any] | None) -> NDArray[Any]:

@@ -2,15 +2,17 @@
 
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from unselected.estimators.base import LogJointClassifier, PredictiveRegressor
-from unselected.estimators.inputs import as_numbers, column_label, naming_the_column
+from unselected.estimators.inputs import as_columns, column_label, naming_the_column
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
 from unselected.quadrature import Floats
+from unselected.sources import ColumnSource
 
 K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
@@ -59,11 +61,18 @@ class Panel(BaseEstimator, Generic[K]):
             X = _columns_by_name(X, names)
         try:
             X = check_array(
-                X, dtype=None, ensure_all_finite=False, ensure_min_features=0, estimator=self
+                X,
+                accept_sparse=("csr", "csc"),
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_features=0,
+                estimator=self,
             )
         except (TypeError, ValueError) as error:
             raise naming_the_column(error, X) from error
-        rows = as_numbers(X, names)
+        rows = as_columns(X, names)
+        if isinstance(rows, ColumnSource):
+            rows = rows[:, np.arange(rows.shape[1])]
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} columns, but the panel needs its {self.n_features_in_}."

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import check_finite
+from unselected.columns import Columns, check_finite
 from unselected.estimators.inputs import (
     TrainingTable,
     check_choice,
@@ -35,6 +35,7 @@ from unselected.selection import (
     keep_preselected,
     keep_top,
 )
+from unselected.sources import ColumnSource
 
 # How errors call the scores.
 _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
@@ -64,6 +65,12 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     # Whether NaN stands for a missing value.
     _takes_missing = False
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing
+        return tags
+
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
 
@@ -78,6 +85,8 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._checked_rows(X)
+        if isinstance(X, ColumnSource):
+            return X[:, self.selection_.indices]
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -86,20 +95,26 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         mask[self.selection_.indices] = True
         return mask
 
-    def _checked_rows(self, X: Any) -> NDArray[Any]:
-        """Return new rows as numbers; an error names the column."""
+    def _checked_rows(self, X: Any) -> Columns:
+        """Return new rows as columns of numbers; an error names the column.
+
+        Of a source that is read from somewhere only the kept columns are looked at, later.
+        """
         rows = check_rows(self, X)
-        names = getattr(self, "feature_names_in_", None)
-        check_finite(
-            rows,
-            lambda column: column_label(column, names),
-            missing_allowed=self._takes_missing,
-        )
+        if not isinstance(X, ColumnSource):
+            names = getattr(self, "feature_names_in_", None)
+            check_finite(
+                rows,
+                lambda column: column_label(column, names),
+                missing_allowed=self._takes_missing,
+            )
         return rows
 
-    def _kept_of(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _kept_of(self, X: Columns) -> NDArray[Any]:
         indices = self.selection_.indices
-        return X if indices.size == X.shape[1] else X[:, indices]
+        if isinstance(X, np.ndarray) and indices.size == X.shape[1]:
+            return X
+        return X[:, indices]
 
     def _label_kept(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -178,7 +178,7 @@ def compare(
     settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
     work = partial(
         _one_repeat,
-        X=table.X,
+        X=table.dense,
         y=table.y,
         k=k,
         ours=with_numbered_columns(ours, table),
@@ -220,7 +220,7 @@ def _checked_classifier(
     classifier: SelectiveClassifier | None, table: TrainingTable, k: int
 ) -> SelectiveClassifier:
     if classifier is None:
-        bits = choose_model(table.X, table.y)[0] == "bernoulli"
+        bits = choose_model(table.dense, table.y)[0] == "bernoulli"
         return SelectiveBernoulliNB(k=k) if bits else SelectiveGaussianNB(k=k)
     if not isinstance(classifier, SelectiveClassifier):
         raise TypeError(

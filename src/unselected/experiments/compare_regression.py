@@ -210,7 +210,7 @@ def compare_regression(
     settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
     work = partial(
         _one_repeat,
-        X=table.X,
+        X=table.dense,
         y=table.y,
         k=k,
         ours=with_numbered_columns(ours, table),

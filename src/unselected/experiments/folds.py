@@ -47,7 +47,7 @@ def with_numbered_columns(ours: Any, table: TrainingTable) -> Any:
     """Return the estimator with ``always_keep`` by number, for the folds have no names."""
     if ours.always_keep is None:
         return ours
-    always = find_columns(ours.always_keep, table.names, table.X.shape[1], "always_keep")
+    always = find_columns(ours.always_keep, table.names, table.dense.shape[1], "always_keep")
     return clone(ours).set_params(always_keep=always.tolist())
 
 
@@ -63,9 +63,9 @@ def settings_of(
     table: TrainingTable, k: int, ours: Any, *, n_splits: int, methods: list[str]
 ) -> dict[str, Any]:
     """Return what the numbers of a comparison depend on, in plain types, once ``k`` is checked."""
-    data = np.ascontiguousarray(table.X).tobytes() + np.ascontiguousarray(table.y).tobytes()
+    data = np.ascontiguousarray(table.dense).tobytes() + np.ascontiguousarray(table.y).tobytes()
     return {
-        "k": check_whole("k", k, 1, table.X.shape[1], "the number of columns"),
+        "k": check_whole("k", k, 1, table.dense.shape[1], "the number of columns"),
         "n_splits": n_splits,
         "methods": methods,
         "estimator": type(ours).__name__,
