@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser lint bench validate clean
+.PHONY: demo test test-browser lint bench bench-large validate clean
 
 demo: .venv/installed
 	$(BIN)/unselected demo
@@ -22,6 +22,10 @@ lint: .venv/installed-dev
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/run.py
+
+# Some gigabytes in a temporary folder, some minutes.
+bench-large: .venv/installed
+	$(BIN)/python benchmarks/large.py
 
 validate: .venv/installed
 	$(BIN)/python validation/evidence.py

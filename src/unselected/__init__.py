@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from unselected.estimators.bernoulli import SelectiveBernoulliNB
     from unselected.estimators.gaussian import SelectiveGaussianNB
     from unselected.estimators.regression import SelectiveNaiveRegressor
+    from unselected.files.opening import open_columns
     from unselected.selection import Selection
 
 __version__ = "0.1.0"
@@ -20,6 +21,7 @@ __all__ = [
     "SelectiveGaussianNB",
     "SelectiveNaiveRegressor",
     "__version__",
+    "open_columns",
 ]
 
 _HOME = {
@@ -27,6 +29,7 @@ _HOME = {
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
     "SelectiveGaussianNB": "unselected.estimators.gaussian",
     "SelectiveNaiveRegressor": "unselected.estimators.regression",
+    "open_columns": "unselected.files.opening",
 }
 
 

@@ -8,11 +8,13 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected.dask_columns import DaskColumns, only
 from unselected.quadrature import Floats
 from unselected.sources import ColumnSource, SparseColumns
 
@@ -20,10 +22,15 @@ Binarize = Literal["auto", "median"] | float | None
 Bits = NDArray[np.uint8]
 Label = Callable[[int], str]
 Columns = NDArray[Any] | ColumnSource
+# Class counts (2, width) of some columns, and their cuts or one that all share.
+_Counted = tuple[NDArray[Any], Floats]
 _T = TypeVar("_T")
 
 # Cut of a column that is 0/1 already.
 AS_IS = 0.5
+
+# Eight bytes of 1.
+_ONE_EACH = np.uint64(0x0101010101010101)
 
 # Bytes of a block: a row of it, with its sums, stays in the second-level cache ...
 _ROW_BYTES = 1 << 18
@@ -55,7 +62,9 @@ def count_classes(
     Parameters
     ----------
     X : array or source of shape (n, p)
-        Booleans, integers or floats, in any memory order; it is not copied.
+        Booleans, integers or floats, in any memory order; it is not copied. A dask array is
+        counted where its chunks are. Chunks that do not have all rows are added up; only where
+        a median is needed, the workers exchange these columns once to have them whole.
     y : array of shape (n,)
         0 and 1.
     binarize : {"auto", "median"}, float or None
@@ -76,6 +85,8 @@ def count_classes(
     >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
     ([0, 0], [2, 1], [0.5, 6.5])
     """
+    if isinstance(X, DaskColumns):
+        return _count_on_workers(X, y, binarize, label)
     n, p = X.shape
     n1 = int(np.count_nonzero(y))
     ones = np.empty((2, p), dtype=_count_type(n))
@@ -95,6 +106,71 @@ def count_classes(
             thresholds = thresholds if thresholds.flags.writeable else thresholds.copy()
             thresholds[columns] = cuts
     return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
+
+
+def _count_on_workers(
+    X: DaskColumns, y: NDArray[np.intp], binarize: Binarize, label: Label
+) -> tuple[ClassCounts, Floats]:
+    """Count a dask array; its row chunks are added up, except where a median is to be found.
+
+    Those columns are counted again with their rows in one piece.
+    """
+    if binarize == "median":
+        X = X.with_whole_columns()
+    work: Callable[..., _Counted | None] = partial(_count_piece, y=y, binarize=binarize)
+    merge: Callable[[list[_Counted | None]], _Counted | None] = _add_pieces
+    if X.has_whole_columns:
+        work, merge = partial(_count_chunk, y=y, binarize=binarize, label=label), only
+    parts = X.over_chunks(work, merge)
+    (n, p), n1 = X.shape, int(np.count_nonzero(y))
+    ones, thresholds = np.empty((2, p), dtype=_count_type(n)), np.empty(p)
+    for columns, part in parts:
+        if part is not None:
+            ones[:, columns], thresholds[columns] = part
+    undecided = [j for j, (_, part) in enumerate(parts) if part is None]
+    if undecided:
+        others, rest = X.take_chunks(undecided)
+        there = picked(label, others)
+        counts, cuts = _count_on_workers(rest.with_whole_columns(), y, binarize, there)
+        ones[0, others], ones[1, others], thresholds[others] = counts.I0, counts.I1, cuts
+    return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
+
+
+def _count_chunk(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: Label = "column {}".format,
+) -> _Counted:
+    """Return the class counts (2, width) of a chunk, and the cuts, or one that all share."""
+    counts, cuts = count_classes(chunk, y[rows], binarize, shifted(label, columns.start))
+    ones = np.stack([counts.I0, counts.I1], dtype=_count_type(y.size))
+    return ones, cuts if cuts.flags.writeable else cuts[:1]
+
+
+def _count_piece(
+    chunk: NDArray[Any], rows: slice, columns: slice, *, y: NDArray[np.intp], binarize: Binarize
+) -> _Counted | None:
+    """Return what some of the rows add to the counts, or None where whole columns are needed.
+
+    That is for a median, and for an error that names the row.
+    """
+    known = None if binarize == "auto" else binarize
+    try:
+        return _count_chunk(chunk, rows, columns, y=y, binarize=known)
+    except ValueError:
+        return None
+
+
+def _add_pieces(pieces: list[_Counted | None]) -> _Counted | None:
+    counted = [piece for piece in pieces if piece is not None]
+    if len(counted) < len(pieces):
+        return None
+    ones, cuts = counted[0]
+    return np.sum([ones for ones, _ in counted], axis=0, dtype=ones.dtype), cuts
 
 
 def binarize_columns(
@@ -136,6 +212,31 @@ def in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]
         yield from pool.map(work, blocks)
 
 
+def _has_solid_columns(X: NDArray[Any]) -> bool:
+    return X.strides[0] == X.itemsize and X.shape[1] > 1
+
+
+def _count_solid_columns(bits: Bits, y: NDArray[np.intp]) -> NDArray[Any] | None:
+    """Return the sums of 0 and 1 by class (2, width), eight cases at a time; None for other values.
+
+    Eight bytes of 0 and 1 are a word that has as many bits as there are ones among them.
+    """
+    n_words, width = bits.shape[0] // 8, bits.shape[1]
+    words = np.ascontiguousarray(bits[: 8 * n_words].T.view(np.uint64).T)
+    rest = bits[8 * n_words :]
+    if np.any(np.bitwise_or.reduce(words, axis=0) & ~_ONE_EACH) or rest.max(initial=0) > 1:
+        return None
+    in_class_one = np.ascontiguousarray(y[: 8 * n_words], dtype=np.uint8).view(np.uint64)
+    ones = np.zeros((2, width), dtype=np.int64)
+    ones[0] = np.bitwise_count(words).sum(axis=0, dtype=np.uint32)
+    words &= in_class_one[:, np.newaxis]
+    ones[1] = np.bitwise_count(words).sum(axis=0, dtype=np.uint32)
+    ones[0] -= ones[1]
+    for row, g in zip(rest, y[8 * n_words :].tolist(), strict=True):
+        ones[g] += row
+    return ones
+
+
 def _has_solid_rows(X: NDArray[Any]) -> bool:
     return X.strides[1] == X.itemsize
 
@@ -150,6 +251,11 @@ def shifted(label: Label, start: int) -> Label:
     return lambda column: label(start + column)
 
 
+def picked(label: Label, columns: NDArray[np.intp]) -> Label:
+    """Return the names of some of the columns."""
+    return lambda column: label(int(columns[column]))
+
+
 def _count_type(n: int) -> np.dtype[Any]:
     """Return the smallest type that counts to n."""
     return np.dtype(np.min_scalar_type(n))
@@ -159,8 +265,13 @@ def _count_block(
     X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label
 ) -> tuple[NDArray[Any], Floats | None]:
     """Return the class counts (2, width) of a block, and its cuts if not the common one."""
+    bits = X.view(np.uint8) if X.dtype == np.bool_ else X
+    if bits.dtype == np.uint8 and binarize in ("auto", None) and _has_solid_columns(bits):
+        counted = _count_solid_columns(bits, y)
+        if counted is not None:
+            return counted, None
     if X.dtype == np.bool_ and binarize in ("auto", None):
-        return _sum_by_class(_with_solid_rows(X).view(np.uint8), y)[0], None
+        return _sum_by_class(_with_solid_rows(bits), y)[0], None
     if X.dtype == np.uint8 and binarize in ("auto", None):
         return _count_bytes(_with_solid_rows(X), y, binarize, label)
     check_finite(X, label)
@@ -260,6 +371,8 @@ def _check_zero_one(X: NDArray[Any], label: Label) -> None:
 
 def check_finite(X: Columns, label: Label, *, missing_allowed: bool = False) -> None:
     """Raise where a value is infinite, or NaN unless allowed, naming its column and row."""
+    if isinstance(X, DaskColumns):
+        return  # values are looked at when they are computed: here that would be all of them
     if isinstance(X, ColumnSource):
         _check_finite_source(X, label, missing_allowed)
         return

@@ -14,7 +14,7 @@ from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianModel, GaussianPosterior
 from unselected.models.regression import RegressionPosterior
 from unselected.moments import ClassMoments, LineMoments
-from unselected.quadrature import Floats, log_sum
+from unselected.quadrature import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,7 @@ class KeptGaussian:
         log_psi = np.log(counts / counts.sum())
         joint = np.empty((len(rows), self.classes.size))
         for g, code in enumerate(np.eye(self.classes.size)):
-            by_node = self.posterior.law(code).log_density(rows) + self.posterior.log_weights
-            joint[:, g] = log_psi[g] + log_sum(by_node, axis=1)
+            joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)
         return joint
 
 

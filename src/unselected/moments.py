@@ -9,7 +9,9 @@ their mean is taken off, so that nothing cancels. Rows are added one after the o
 columns get equal sums, wherever they stand.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +23,17 @@ from unselected.columns import (
     check_finite,
     copied_blocks,
     in_threads,
+    picked,
     shifted,
 )
+from unselected.dask_columns import DaskColumns, only
 from unselected.quadrature import Floats
 from unselected.sources import SparseColumns
 from unselected.tables import Ints
 
 # Sums of squares beyond these lose digits, or all of them.
 _SMALLEST, _LARGEST = 1e-280, 1e280
+_FIRST = np.array([0])
 # The fields of `LineMoments` that have an entry for each column.
 _LINE_ARRAYS = ("n", "center", "offset", "y_mean", "syy", "sxy", "within")
 
@@ -278,7 +283,9 @@ def class_moments(
     Parameters
     ----------
     X : array or source of shape (n, p)
-        Booleans, integers or floats, in any memory order; it is not copied.
+        Booleans, integers or floats, in any memory order; it is not copied. The moments of a
+        dask array are taken where its chunks are; where they do not have all rows, its workers
+        exchange all of X once.
     y : array of shape (n,)
         0 to G - 1.
     label : callable
@@ -292,6 +299,8 @@ def class_moments(
     """
     if isinstance(X, SparseColumns):
         return _sparse_class_moments(X, y, n_classes, label)
+    if isinstance(X, DaskColumns):
+        return _class_moments_on_workers(X, y, n_classes, label)
     order = np.argsort(y, kind="stable")
     sizes = np.bincount(y, minlength=n_classes)
     blocks = copied_blocks(X)
@@ -299,11 +308,37 @@ def class_moments(
         lambda columns: _class_block(X[:, columns], order, sizes, shifted(label, columns.start)),
         blocks,
     )
-    p = X.shape[1]
+    return _united(zip(blocks, results, strict=True), sizes, X.shape[1])
+
+
+def _class_moments_on_workers(
+    X: DaskColumns, y: NDArray[np.intp], n_classes: int, label: Label
+) -> ClassMoments:
+    """Return the moments of a dask array by class, from chunks of whole columns."""
+    work = partial(_class_chunk, y=y, n_classes=n_classes, label=label)
+    parts = X.with_whole_columns().over_chunks(work, only)
+    return _united(parts, np.bincount(y, minlength=n_classes), X.shape[1])
+
+
+def _class_chunk(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: Label,
+) -> ClassMoments:
+    return class_moments(chunk, y[rows], n_classes, shifted(label, columns.start))
+
+
+def _united(blocks: Iterable[tuple[slice, ClassMoments]], sizes: Ints, p: int) -> ClassMoments:
+    """Return the moments of all columns from those of blocks."""
+    G = sizes.size
     whole = ClassMoments(
-        sizes, sizes[:, np.newaxis].copy(), np.empty(p), np.empty((n_classes, p)), np.empty(p)
+        sizes, sizes[:, np.newaxis].copy(), np.empty(p), np.empty((G, p)), np.empty(p)
     )
-    for columns, block in zip(blocks, results, strict=True):
+    for columns, block in blocks:
         whole = _with_columns(whole, columns, block)
     return whole
 
@@ -338,7 +373,7 @@ def _sparse_class_moments(
     n, p = sizes[:, np.newaxis].copy(), X.shape[1]
     moments = ClassMoments(sizes, n, np.zeros(p), offset, np.maximum(squares, 0.0))
     for columns in _to_be_made_dense(X, moments.between + moments.within):
-        block = class_moments(X[:, columns], y, n_classes, _picked(label, columns))
+        block = class_moments(X[:, columns], y, n_classes, picked(label, columns))
         moments = _with_columns(moments, columns, block)
     return moments
 
@@ -351,13 +386,11 @@ def _to_be_made_dense(X: SparseColumns, squares: Floats) -> list[NDArray[np.intp
     return [others[start : start + width] for start in range(0, others.size, width)]
 
 
-def _picked(label: Label, columns: NDArray[np.intp]) -> Label:
-    return lambda column: label(int(columns[column]))
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def _class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> ClassMoments:
     """Return the moments of a block; ``order`` sorts its rows by class."""
+    if X.shape[1] == 1:
+        return _class_block(_in_company(X), order, sizes, label).take(_FIRST)
     center, D = _centred(np.take(X, order, axis=0))
     _check_differences(D, X, label)
     ends = np.cumsum(sizes)
@@ -391,15 +424,37 @@ def line_moments(X: Columns, y: Floats, label: Label = "column {}".format) -> Li
     """
     if isinstance(X, SparseColumns):
         return _sparse_line_moments(X, y, label)
+    if isinstance(X, DaskColumns):
+        return _line_moments_on_workers(X, y, label)
     blocks = copied_blocks(X)
     results = in_threads(
         lambda columns: _line_block(X[:, columns], y, shifted(label, columns.start)), blocks
     )
-    parts = list(results)
+    return _in_a_row(list(results))
+
+
+def _in_a_row(parts: list[LineMoments]) -> LineMoments:
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
     }
     return replace(parts[0], **arrays)
+
+
+def _line_moments_on_workers(X: DaskColumns, y: Floats, label: Label) -> LineMoments:
+    """Return the moments of a dask array with a real response, from chunks of whole columns."""
+    work = partial(_line_chunk, y=y, label=label)
+    return _in_a_row([part for _, part in X.with_whole_columns().over_chunks(work, only)])
+
+
+def _line_chunk(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: Floats,
+    label: Label,
+) -> LineMoments:
+    return line_moments(chunk, y[rows], shifted(label, columns.start))
 
 
 def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMoments:
@@ -422,7 +477,7 @@ def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMomen
         complete=(n, syy),
     )
     for columns in _to_be_made_dense(X, moments.between + moments.within):
-        block = line_moments(X[:, columns], y, _picked(label, columns))
+        block = line_moments(X[:, columns], y, picked(label, columns))
         for name in _LINE_ARRAYS:
             getattr(moments, name)[columns] = getattr(block, name)
     return moments
@@ -430,6 +485,8 @@ def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMomen
 
 @np.errstate(over="ignore", invalid="ignore")
 def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
+    if X.shape[1] == 1:
+        return _line_block(_in_company(X), y, label).take(_FIRST)
     center, D = _centred(X)
     _check_differences(D, X, label)
     n_all, width = X.shape
@@ -444,7 +501,8 @@ def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
         n = known.sum(axis=0)
         _check_enough(n, label)
         D[missing] = 0.0
-        y_shift = (Y * known).sum(axis=0) / n
+        # A complete column is summed as it is in a block where nothing is missing.
+        y_shift = np.where(n == n_all, 0.0, (Y * known).sum(axis=0) / n)
         Y = np.where(known, Y - y_shift, 0.0)
         syy = np.where(n == n_all, syy_all, np.square(Y).sum(axis=0))
         _check_spread(syy, syy_all, label)
@@ -470,6 +528,11 @@ def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
     return moments
 
 
+def _in_company(X: NDArray[Any]) -> NDArray[Any]:
+    """Return a column twice, for numpy adds the rows of a single one in another order."""
+    return np.repeat(X, 2, axis=1)
+
+
 def _centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
     """Return a value of each column, and the differences of all values from it."""
     center = X[0].astype(np.float64)
@@ -478,7 +541,7 @@ def _centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
         values = X[:, unknown].astype(np.float64)
         first = np.argmax(~np.isnan(values), axis=0)
         center[unknown] = values[first, np.arange(unknown.size)]
-    return center, np.subtract(X, center, dtype=np.float64)
+    return center, np.subtract(X, center, dtype=np.float64, order="C")
 
 
 def _check_differences(D: Floats, X: NDArray[Any], label: Label) -> None:

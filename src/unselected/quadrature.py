@@ -131,7 +131,9 @@ class _Part(NamedTuple):
     stretch: float
 
 
-class _Peak(NamedTuple):
+class Peak(NamedTuple):
+    """A local maximum of a log density: where, how wide (about a standard deviation), how high."""
+
     place: float
     width: float
     height: float
@@ -167,8 +169,15 @@ def _rule(
     return place(t), g + np.log(t[1] - t[0])
 
 
-def _parts(log_density: Callable[[Floats], Floats], low: float, high: float) -> list[_Part]:
-    """Find the peaks that matter, and divide the interval where nothing is between them."""
+def find_peaks(
+    log_density: Callable[[Floats], Floats], low: float, high: float
+) -> tuple[list[Peak], Floats]:
+    """Return the peaks that matter, and the scanned points at which there is nothing.
+
+    >>> peaks, _ = find_peaks(lambda x: -0.5 * ((np.abs(x) - 3.0) / 0.01)**2, -9.0, 9.0)
+    >>> [round(peak.place, 2) for peak in peaks]
+    [-3.0, 3.0]
+    """
     x = np.linspace(low, high, int(np.ceil((high - low) / _SCAN)) + 1)
     g = log_density(x)
     inner = np.pad(g, 1, constant_values=-np.inf)
@@ -176,11 +185,16 @@ def _parts(log_density: Callable[[Floats], Floats], low: float, high: float) -> 
     peaks = [_zoom(log_density, x, g, int(top)) for top in tops]
     best = max(peak.height for peak in peaks)
     mattering = [peak for peak in peaks if peak.height > best - NEGLIGIBLE]
-    empty = x[g <= best - NEGLIGIBLE]
-    return [_part(group, empty, low, high) for group in _grouped(mattering, empty)]
+    return mattering, x[g <= best - NEGLIGIBLE]
 
 
-def _grouped(peaks: list[_Peak], empty: Floats) -> list[list[_Peak]]:
+def _parts(log_density: Callable[[Floats], Floats], low: float, high: float) -> list[_Part]:
+    """Find the peaks that matter, and divide the interval where nothing is between them."""
+    peaks, empty = find_peaks(log_density, low, high)
+    return [_part(group, empty, low, high) for group in _grouped(peaks, empty)]
+
+
+def _grouped(peaks: list[Peak], empty: Floats) -> list[list[Peak]]:
     """Put together neighbouring peaks that have no scanned point without mass between them."""
     groups = [peaks[:1]]
     for before, peak in pairwise(peaks):
@@ -191,7 +205,7 @@ def _grouped(peaks: list[_Peak], empty: Floats) -> list[list[_Peak]]:
     return groups
 
 
-def _part(group: list[_Peak], empty: Floats, low: float, high: float) -> _Part:
+def _part(group: list[Peak], empty: Floats, low: float, high: float) -> _Part:
     """Return the interval from the nearest empty point before a group to the one behind it."""
     first, last = group[0].place, group[-1].place
     start = np.max(empty[empty < first], initial=low)
@@ -203,7 +217,7 @@ def _part(group: list[_Peak], empty: Floats, low: float, high: float) -> _Part:
     return _Part(float(start), float(stop), tallest.place, width, 0.0)
 
 
-def _zoom(log_density: Callable[[Floats], Floats], x: Floats, g: Floats, top: int) -> _Peak:
+def _zoom(log_density: Callable[[Floats], Floats], x: Floats, g: Floats, top: int) -> Peak:
     """Halve the steps around a scanned maximum until the peak's width shows."""
     near = slice(max(top - 1, 0), top + 2)
     x, g = x[near], g[near]
@@ -212,7 +226,7 @@ def _zoom(log_density: Callable[[Floats], Floats], x: Floats, g: Floats, top: in
         high = np.flatnonzero(g > g[top] - 2.0)  # two standard deviations of a normal curve
         step = x[1] - x[0]
         if high.size >= 4 or step < 1e-9:
-            return _Peak(float(x[top]), float(high.size * step / 4), float(g[top]))
+            return Peak(float(x[top]), float(high.size * step / 4), float(g[top]))
         near = slice(max(high[0] - 1, 0), high[-1] + 2)
         x, g = _halve(log_density, x[near], g[near])
 

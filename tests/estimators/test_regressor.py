@@ -124,6 +124,8 @@ def test_panel_and_names(seed):
     [
         (np.full(50, 3.0), "y is 3 in all cases"),
         (np.where(np.arange(50) == 7, np.nan, 1.0 * np.arange(50)), "the first in row 7"),
+        (1e160 * np.arange(50), "y has values .* measure it in another unit"),
+        (1e-200 * np.arange(50), "y has values .* measure it in another unit"),
         (np.array(["a", "b"] * 25), "could not convert string to float"),
     ],
 )

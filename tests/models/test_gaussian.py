@@ -5,7 +5,7 @@ from calibration_of_real_features import class_replicate, line_replicate
 from scipy import stats
 from scipy.special import logsumexp
 
-from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian import GaussianModel, _Likelihood
 from unselected.moments import class_moments, line_moments
 from unselected.quadrature import log_sum
 from unselected.scores import RealScores
@@ -369,6 +369,37 @@ def test_values_far_out_do_not_break_the_sum(seed):
     # Further out still, the odds stay where they are.
     again = np.stack([posterior.law(code).log_density(rows[1:2] / 1e50) for code in np.eye(2)])
     np.testing.assert_allclose(np.diff(logs[:, 1], axis=0), np.diff(again[:, 0], axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0, 10.0, 1000.0])
+@pytest.mark.parametrize("shrinkage", [0.0, 3.0])
+def test_rows_far_from_the_training_cases_reach_other_values_of_tau(scale, shrinkage, seed):
+    """Hundreds of features that all lie far out; the judge is a grid over every tau.
+
+    The nodes that do for the training cases are off by tenths here. With a common variance the
+    grid is over tau only, each with the variances that the training cases leave.
+    """
+    rng = np.random.default_rng(seed)
+    k = 300 if shrinkage == 0.0 else 60
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, k))
+    X[:, : k // 2] += 0.4 * rng.normal(size=k // 2) * y[:, None]
+    moments = class_moments(X, y, 2)
+    event = RealScores.of_classes(moments).event_before(0.2, NONE, 500)
+    model = GaussianModel(shrinkage=shrinkage)
+    posterior = model.condition(moments.contrasts(), event)
+    rows = scale * rng.normal(size=(4, k))
+    ours = np.diff([posterior.log_predictive(code, rows) for code in np.eye(2)], axis=0)[0]
+    log_u = np.linspace(-40.0, 3.0, 4301 if shrinkage == 0.0 else 801)
+    likelihood = _Likelihood(model, posterior.contrasts, event)
+    log_terms = likelihood.log_total(log_u) + 0.5 * log_u - 5.0 * np.exp(log_u)
+    dense = model._posterior(likelihood, posterior.contrasts, event, log_u, log_terms, np.inf)
+    judge = np.empty((2, 4))
+    for g, code in enumerate(np.eye(2)):
+        parts = [part.law(code).log_density(rows) + part.log_weights for part in dense.in_parts()]
+        judge[g] = log_sum(np.concatenate(parts, axis=1), axis=1)
+    ours, judge = (1.0 / (1.0 + np.exp(odds)) for odds in (ours, np.diff(judge, axis=0)[0]))
+    np.testing.assert_allclose(ours, judge, rtol=0, atol=1e-8 if shrinkage == 0.0 else 1e-3)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.4, 1.0])

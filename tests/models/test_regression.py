@@ -1,9 +1,12 @@
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import real_oracle as oracle
 from scipy import stats
 
-from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian import GaussianModel, _Likelihood
 from unselected.models.regression import RegressionPosterior
 from unselected.moments import line_moments
 from unselected.scores import RealScores
@@ -92,17 +95,18 @@ def test_a_finer_evaluation_of_tau_changes_nothing(k, seed):
     np.testing.assert_allclose(
         coarse.log_density(X_new, y_new), fine.log_density(X_new, y_new), rtol=0, atol=1e-9
     )
-    for p, q in zip(coarse.predictive(X_new), fine.predictive(X_new), strict=True):
-        np.testing.assert_allclose(p[1].mean_and_std(), q[1].mean_and_std(), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        coarse.mean_and_std(X_new), fine.mean_and_std(X_new), rtol=0, atol=1e-8
+    )
 
 
 def test_quantiles_invert_the_distribution_function(seed):
     posterior, *_, X_new, _ = fitted(5, seed)
     levels = np.array([1e-6, 0.05, 0.3, 0.5, 0.95, 1 - 1e-6])
-    for _, predictive in posterior.predictive(X_new):
-        values = predictive.quantiles(levels)
-        assert np.all(np.diff(values, axis=1) > 0)
-        np.testing.assert_allclose(predictive.cdf(values), np.tile(levels, (8, 1)), atol=1e-9)
+    values = posterior.quantiles(X_new, levels)
+    assert np.all(np.diff(values, axis=1) > 0)
+    for value, level in zip(values.T, levels, strict=True):
+        np.testing.assert_allclose(posterior.cdf(X_new, value), level, atol=1e-9)
 
 
 def test_without_features_the_law_is_students(seed):
@@ -173,7 +177,86 @@ def test_units_of_the_response_do_not_matter(seed):
 def test_rows_far_out_and_rows_without_values(seed):
     posterior, _, y, _, _ = fitted(4, seed)
     rows = np.array([[np.nan] * 4, [1e300, -1e300, 1e308, 0.0], [50.0, 50.0, 50.0, 50.0]])
-    ((_, predictive),) = posterior.predictive(rows)
-    mean, std = predictive.mean_and_std()
+    mean, std = posterior.mean_and_std(rows)
     assert np.all(np.isfinite(mean) & np.isfinite(std) & (std > 0))
     assert mean[0] == pytest.approx(y.mean(), abs=1e-6)
+
+
+def plain_log_density(posterior, row, y, log_u):
+    """Sums over a fine grid of log tau^2 and a fine grid of y, both wide: no nodes, no peaks."""
+    features = posterior.features
+    likelihood = _Likelihood(features.model, features.contrasts, features.event)
+    log_prior = features.model.a * log_u - features.model.b * np.exp(log_u)
+    nodes = replace(
+        features,
+        log_alpha=-log_u,
+        log_weights=log_prior + likelihood.log_total(log_u),
+        log_at_most=log_u,
+        log_variance=np.full(log_u.size, -np.inf),
+    )
+    log_joint = replace(posterior, features=nodes)._log_joint(row[None], y[None])[0]
+    return log_joint - np.logaddexp.reduce(log_joint) - np.log(y[1] - y[0])
+
+
+@pytest.mark.parametrize("scale", [1.0, 4.0, 30.0])
+def test_rows_far_from_the_training_cases_reach_other_values_of_tau(scale, seed):
+    """Forty features that all lie far out: the nodes laid for the training cases do not do."""
+    posterior, *_, X_new, _ = fitted(40, seed, n=50, p=100, tau=0.3)
+    row = scale * X_new[0]
+    mean, std = (value[0] for value in posterior.mean_and_std(row[None]))
+    y = mean + std * np.linspace(-40.0, 40.0, 1601)
+    log_u = np.linspace(-40.0, 3.0, 2151)
+    expected = plain_log_density(posterior, row, y, log_u)
+    some = np.arange(700, 901, 25)
+    ours = posterior.log_density(np.tile(row, (some.size, 1)), y[some])
+    np.testing.assert_allclose(ours, expected[some], rtol=0, atol=1e-6)
+
+
+def test_features_that_all_but_equal_the_response_and_a_row_far_out():
+    """A scan of y has a second maximum far down: it must neither matter nor be in the way."""
+    rng = np.random.default_rng(1050)
+    n, k = 50, 300
+    y = rng.normal(size=n)
+    signs = rng.choice([-1.0, 1.0], k)
+    X = y[:, None] * signs + 0.01 * rng.normal(size=(n, k))
+    moments = line_moments(X, y)
+    event = RealScores.of_line(moments).nothing_omitted()
+    posterior = RegressionPosterior(
+        GaussianModel().condition(moments.contrasts(), event), n, float(y.mean()), moments.unit
+    )
+    row = 10 * (signs * 0.7 + 0.01 * rng.normal(size=k))
+    mean, std = (value[0] for value in posterior.mean_and_std(row[None]))
+    grid = mean + std * np.linspace(-30.0, 30.0, 601)
+    log_u = np.linspace(-10.0, 12.0, 2201)
+    density = np.exp(plain_log_density(posterior, row, grid, log_u))
+    weights = density / density.sum()
+    assert weights @ grid == pytest.approx(mean, abs=1e-6 * std)
+    assert np.sqrt(weights @ (grid - mean) ** 2) == pytest.approx(std, rel=1e-5)
+
+
+def test_three_cases_and_no_feature_have_no_variance():
+    posterior, *_ = fitted(1, 0, n=3, p=3)
+    mean, std = posterior.mean_and_std(np.array([[np.nan], [0.3]]))
+    assert std[0] == np.inf
+    assert np.isfinite(std[1])
+    assert np.all(np.isfinite(mean))
+
+
+def test_densities_beyond_all_reason_fall_like_a_power(seed):
+    """25 cases give |y|^-25, and the features, which tau = 0 takes out of it, one power more."""
+    posterior, _, _, X_new, _ = fitted(4, seed)
+    far = np.array([1e20, 1e28, 1e40, 1e300, -1e300])
+    logs = posterior.log_density(np.repeat(X_new[:1], 5, axis=0), far)
+    assert np.all(np.isfinite(logs))
+    slopes = np.diff(logs[:4]) / np.diff(np.log(far[:4]))
+    np.testing.assert_allclose(slopes, -26.0, rtol=2e-3)
+
+
+def test_many_rows_with_few_cases_take_little_memory():
+    """Three cases have long tails, and so many points: quantiles must not take their square."""
+    posterior, *_, X_new, _ = fitted(2, 0, n=3, p=5)
+    tracemalloc.start()
+    posterior.quantiles(np.tile(X_new, (10, 1)), [0.05, 0.5, 0.95])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6

@@ -1,16 +1,19 @@
 """`unselected fit`."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
+from numpy.typing import NDArray
 
 from unselected import __version__
+from unselected.cli.opened import check_plain, names_in, open_for, stays_in_its_file
 from unselected.cli.options import (
     Choice,
     Input,
@@ -32,6 +35,7 @@ from unselected.files import sha256
 from unselected.files.kinds import Kept
 from unselected.files.models import save_model
 from unselected.files.tables import Table, read_table
+from unselected.sources import ColumnSource
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
 Selective = SelectiveClassifier | SelectiveNaiveRegressor
@@ -41,6 +45,21 @@ ESTIMATORS: dict[ModelName, Callable[..., Selective]] = {
     "gaussian": SelectiveGaussianNB,
     "regression": SelectiveNaiveRegressor,
 }
+
+# Columns of a table that stays in its file by which a model is chosen.
+_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedTable:
+    """A training table of which the features stay in their file."""
+
+    X: ColumnSource
+    y: NDArray[Any]
+    names: NDArray[Any]
+
+
+TrainingTable = Table | OpenedTable
 
 
 def fit(
@@ -58,13 +77,18 @@ def fit(
     Parameters
     ----------
     train
-        Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin.
+        Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin. Of
+        .npy, .h5ad, .bed (PLINK) and .zarr files, columns are read in blocks.
     output
         Model file to write, JSON; - is stdout.
     force
         Overwrite the model file.
     """
-    name, table = read_training(train, source, choice.model)
+    table: TrainingTable
+    if stays_in_its_file(train):
+        name, table = open_training(train, source, choice.model)
+    else:
+        name, table = read_training(train, source, choice.model)
     model = fitted(name, table, choice)
     save_model(
         named(model, table),
@@ -90,16 +114,56 @@ def read_training(path: str, source: Source, wanted: ModelOption) -> tuple[Model
     for remark in table.notes:
         note(f"note: {remark}")
     y = np.asarray(table.y)
-    if wanted == "auto":
-        name, reason = choose_model(table.X, y)
-        note(f"model: {name} ({reason}); --model overrides this")
-    else:
-        name = wanted
-        note(f"model: {name}")
+    name = chosen(wanted, table.X, y)
     return name, replace(table, y=response_for(name, table.X, y, table.names))
 
 
-def fitted(name: ModelName, table: Table, choice: Choice) -> Selective:
+def chosen(wanted: ModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "") -> ModelName:
+    """Return the model to use, and tell it, and by what it was chosen."""
+    if wanted != "auto":
+        note(f"model: {wanted}")
+        return wanted
+    name, reason = choose_model(X, y)
+    note(f"model: {name} ({reason}{by}); --model overrides this")
+    return name
+
+
+def open_training(path: str, source: Source, wanted: ModelOption) -> tuple[ModelName, OpenedTable]:
+    """Return the model to use, and a table that stays in its file; tell what is assumed."""
+    check_plain(path, source.id, source.features_in_rows)
+    with patience(f"opening {path}"):
+        X = open_for(wanted, path)
+        first = X[:, : min(_LOOKED_AT, X.shape[1])]
+    y = read_response(source.target, path, X.shape[0])
+    by = f", by the first {_LOOKED_AT} of them" if X.shape[1] > _LOOKED_AT else ""
+    name = chosen(wanted, first, y, by)
+    if wanted == "auto" and name == "bernoulli":
+        X = open_for(name, path)
+    if X.names is None:
+        note("note: the features have no names: they are called by their numbers, from 0 on")
+    names = names_in(X)
+    return name, OpenedTable(X, response_for(name, first, y, names), names)
+
+
+def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:
+    """Return the response from FILE:COLUMN, whose rows are those of the table at a path."""
+    file, colon, column = target.rpartition(":")
+    if not (colon and file and column):
+        raise ValueError(
+            f"--target {target}: {path} holds features only; give the table and the column with "
+            "the response, as in phenotype.csv:status."
+        )
+    y = np.asarray(read_table(file, target=column, columns=()).y)
+    if y.size != n_cases:
+        raise ValueError(
+            f"{file} has {y.size} cases, but {path} has {n_cases}: both must have the same cases, "
+            "in the same order."
+        )
+    note(f"note: cases are matched by their order: row 1 of {file} is row 1 of {path}, and so on")
+    return y
+
+
+def fitted(name: ModelName, table: TrainingTable, choice: Choice) -> Selective:
     """Return the model fitted to a table, and tell the seed and the classes."""
     with patience("fitting"), naming_columns(table):
         model = estimator(name, table, choice).fit(table.X, table.y)
@@ -110,7 +174,7 @@ def fitted(name: ModelName, table: Table, choice: Choice) -> Selective:
 
 
 @contextmanager
-def naming_columns(table: Table) -> Iterator[None]:
+def naming_columns(table: TrainingTable) -> Iterator[None]:
     """Add the names of columns to errors that have their numbers only, for arrays have no names."""
     try:
         yield
@@ -123,7 +187,7 @@ def naming_columns(table: Table) -> Iterator[None]:
         raise ValueError(re.sub(r"\bcolumn (\d+)\b(?! \()", with_name, str(error))) from error
 
 
-def estimator(name: ModelName, table: Table, choice: Choice) -> Selective:
+def estimator(name: ModelName, table: TrainingTable, choice: Choice) -> Selective:
     """Return the estimator that the options describe, not yet fitted."""
     always = find_columns(list(choice.always_keep), table.names, table.X.shape[1], "--always-keep")
     options: dict[str, Any] = {
@@ -145,7 +209,7 @@ def estimator(name: ModelName, table: Table, choice: Choice) -> Selective:
     return ESTIMATORS[name](**options)
 
 
-def named(model: Selective, table: Table) -> Kept:
+def named(model: Selective, table: TrainingTable) -> Kept:
     """Return what prediction needs, with the names of the table's columns."""
     kept: Kept = model.panel().kept
     return replace(kept, names=table.names[model.selection_.indices])
@@ -171,12 +235,12 @@ def provenance_of(path: str, seed: int) -> dict[str, Any]:
         "unselected": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "input": path,
-        "sha256": None if path == "-" else sha256(path),
+        "sha256": None if path == "-" or os.path.isdir(path) else sha256(path),
         "seed": seed,
     }
 
 
-def described(model: Selective, table: Table) -> dict[str, Any]:
+def described(model: Selective, table: TrainingTable) -> dict[str, Any]:
     """Return what a fit found, as plain JSON types."""
     classes = {}
     if not isinstance(model, SelectiveNaiveRegressor):

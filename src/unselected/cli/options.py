@@ -61,7 +61,8 @@ class Source:
     Parameters
     ----------
     target
-        Name of the column (or row) that holds the response.
+        Name of the column (or row) that holds the response. For `fit` from an .npy, .h5ad, .bed
+        or .zarr file, FILE:COLUMN of another table, with the same cases in the same order.
     id
         Name of a column that only identifies the cases.
     features_in_rows

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from unselected.cli.opened import check_plain, read_kept, stays_in_its_file
 from unselected.cli.options import (
     Input,
     Output,
@@ -64,7 +65,8 @@ def predict(
     model
         Model file written by `unselected fit`.
     new
-        Table with the kept features, in any order, and any others; - is stdin.
+        Table with the kept features, in any order, and any others; - is stdin. Any kind of file
+        that `unselected fit` takes.
     output
         CSV file to write; - is stdout.
     id
@@ -82,20 +84,14 @@ def predict(
         raise ValueError(
             f"--quantiles does not go with {model}, which predicts classes: leave it out."
         )
-    names = saved.kept.names
     with patience("predicting"):
-        table = read_table(
-            new,
-            id_column=id,
-            features_in_rows=features_in_rows,
-            columns=None if names is None else names.tolist(),
-        )
+        X, known_ids = _read_new(saved, new, id, features_in_rows)
         if isinstance(saved, SavedClassifier):
-            predicted = _classes(saved, table.X)
+            predicted = _classes(saved, X)
         else:
-            predicted = _numbers(saved, table.X, QUANTILES if quantiles is None else quantiles)
+            predicted = _numbers(saved, X, QUANTILES if quantiles is None else quantiles)
     note(f"{len(predicted.rows)} cases; {predicted.about}")
-    ids: Iterable[Any] = range(1, len(predicted.rows) + 1) if table.ids is None else table.ids
+    ids: Iterable[Any] = range(1, len(predicted.rows) + 1) if known_ids is None else known_ids
     ids = list(ids)
     if not speech.json or output != "-":
         rows = [(case, *row) for case, row in zip(ids, predicted.rows, strict=True)]
@@ -106,6 +102,23 @@ def predict(
         speech.answer("predict", content, "")
     elif predicted.after is not None:
         note(predicted.after)
+
+
+def _read_new(
+    saved: Saved, path: str, id_column: str | None, features_in_rows: bool
+) -> tuple[Any, Any]:
+    """Return the kept columns of new cases, and the ids of these where there are any."""
+    names = saved.kept.names
+    if stays_in_its_file(path):
+        check_plain(path, id_column, features_in_rows)
+        return read_kept(path, saved.kind, names), None
+    table = read_table(
+        path,
+        id_column=id_column,
+        features_in_rows=features_in_rows,
+        columns=None if names is None else names.tolist(),
+    )
+    return table.X, table.ids
 
 
 def _classes(saved: SavedClassifier, X: Any) -> Prediction:

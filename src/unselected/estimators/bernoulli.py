@@ -4,18 +4,15 @@ from numbers import Real
 from typing import Any, Literal, Self
 
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from unselected.columns import Binarize, count_classes
-from unselected.estimators.base import LogJointClassifier
+from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.inputs import (
     check_choice,
     check_number,
     check_positive_pair,
     check_training,
 )
-from unselected.estimators.panel import ClassifierPanel
-from unselected.estimators.selecting import SelectingEstimator
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
@@ -23,7 +20,7 @@ from unselected.scores import CountScores
 from unselected.selection import Ties
 
 
-class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
+class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     """Naive Bayes for binary features that stays honest after feature selection.
 
     The features most correlated with the class are selected inside `fit`, and the model is
@@ -120,7 +117,6 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
     """
 
     binarize_thresholds_: Floats
-    _kept: KeptBernoulli
 
     def __init__(
         self,
@@ -159,7 +155,7 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
             Two classes, with any labels.
@@ -190,23 +186,6 @@ class SelectiveBernoulliNB(LogJointClassifier, SelectingEstimator):
         self.binarize_thresholds_ = thresholds
         self._kept = kept
         return self
-
-    def panel(self) -> ClassifierPanel[KeptBernoulli]:
-        """Return a fitted classifier that needs only the kept columns.
-
-        Returns
-        -------
-        panel : ClassifierPanel
-            It predicts as this classifier does, from tables with the kept columns: matched by
-            name, in any order, where names exist; else in the order of ``selection_.indices``.
-        """
-        check_is_fitted(self)
-        return ClassifierPanel(self._kept)
-
-    def _log_joint(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        return self._kept.log_joint(rows, self._label_kept)
 
     def _checked_model(self) -> BernoulliModel:
         """Check the parameters that do not depend on the data, and return the model they make."""

@@ -2,20 +2,16 @@
 
 from typing import Any, Self
 
-from sklearn.utils.validation import check_is_fitted
-
-from unselected.estimators.base import LogJointClassifier
+from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.inputs import check_pseudocounts, check_training
-from unselected.estimators.panel import ClassifierPanel
 from unselected.estimators.selecting import GaussianEstimator
 from unselected.kept import KeptGaussian
 from unselected.moments import class_moments
-from unselected.quadrature import Floats
 from unselected.scores import RealScores
 from unselected.selection import Ties
 
 
-class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
+class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     """Naive Bayes for real-valued features that stays honest after feature selection.
 
     The features most related to the class are selected inside `fit`, and the model is conditioned
@@ -118,8 +114,6 @@ class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
     (0.25, 0.64)
     """
 
-    _kept: KeptGaussian
-
     def __init__(
         self,
         k: int | None = None,
@@ -150,7 +144,7 @@ class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels; more cases than classes.
@@ -185,20 +179,3 @@ class SelectiveGaussianNB(LogJointClassifier, GaussianEstimator):
         self.classes_ = table.classes
         self._kept = kept
         return self
-
-    def panel(self) -> ClassifierPanel[KeptGaussian]:
-        """Return a fitted classifier that needs only the kept columns.
-
-        Returns
-        -------
-        panel : ClassifierPanel
-            It predicts as this classifier does, from tables with the kept columns: matched by
-            name, in any order, where names exist; else in the order of ``selection_.indices``.
-        """
-        check_is_fitted(self)
-        return ClassifierPanel(self._kept)
-
-    def _log_joint(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        return self._kept.log_joint(rows, self._label_kept)

@@ -5,6 +5,7 @@ scikit-learn's validation does most of it; here errors learn to name the column 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -15,7 +16,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from unselected.columns import Columns
+from unselected.columns import Columns, Label
+from unselected.dask_columns import DaskColumns, is_dask_array
 from unselected.events import Statistic
 from unselected.sources import ColumnSource, SparseColumns
 
@@ -36,14 +38,17 @@ class TrainingTable:
 
     @property
     def dense(self) -> NDArray[Any]:
-        """The table as an array; a sparse one is an error."""
+        """The table as an array; a sparse one is an error, and so is a dask array."""
+        if isinstance(self.X, DaskColumns):
+            raise TypeError("A dask X is not taken here, an array is: pass X.compute().")
         if isinstance(self.X, ColumnSource):
             raise TypeError("A sparse X is not taken here, a dense array is: pass X.toarray().")
         return self.X
 
-    def label(self, column: int) -> str:
-        """Return how errors call a column."""
-        return column_label(column, self.names)
+    @property
+    def label(self) -> Label:
+        """How errors call a column; it knows the names alone, for it goes to workers."""
+        return partial(column_label, names=self.names)
 
 
 def column_label(column: int, names: NDArray[Any] | None) -> str:
@@ -57,6 +62,7 @@ def column_label(column: int, names: NDArray[Any] | None) -> str:
 
 def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:
     """Validate a training set without touching the estimator."""
+    X, y = opened(X), y.compute() if is_dask_array(y) else y
     if isinstance(X, ColumnSource):
         return _check_source(X, y, target)
     _check_names_distinct(X)
@@ -77,6 +83,11 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
         raise naming_the_column(error, X) from error
     names = getattr(probe, "feature_names_in_", None)
     return _with_response(as_columns(X, names), y, names, target)
+
+
+def opened(X: Any) -> Any:
+    """Return a dask array as a source of columns, and anything else as it is."""
+    return DaskColumns(X) if is_dask_array(X) else X
 
 
 def _with_response(X: Columns, y: Any, names: NDArray[Any] | None, target: Target) -> TrainingTable:
@@ -104,11 +115,19 @@ def _varying_numbers(y: Any) -> NDArray[np.float64]:
         raise ValueError(
             f"y is {numbers[0]:g} in all cases: there is nothing that features could be related to."
         )
+    with np.errstate(over="ignore"):
+        spread = np.ptp(numbers)
+    if not 1e-100 < spread < 1e100:
+        raise ValueError(
+            f"y has values {spread:g} apart, whose squares cannot be represented: measure it in "
+            "another unit."
+        )
     return numbers
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> Columns:
     """Validate new rows against the columns that a fitted estimator knows."""
+    X = opened(X)
     if isinstance(X, ColumnSource):
         _check_source_columns(estimator, X)
         return X

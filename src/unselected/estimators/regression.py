@@ -89,7 +89,8 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
     Notes
     -----
     NaN is a missing value: it is left out of the sums of its feature, and of predictions. Where
-    values are missing, a correlation is that of the cases in which the feature is known.
+    values are missing, a correlation is that of the cases in which the feature is known. New values
+    more than 10^8 spreads away from the mean of their feature are moved there.
 
     References
     ----------
@@ -141,7 +142,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers, not all the same; three or more.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
@@ -84,9 +85,9 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             As they were given.
         """
         check_is_fitted(self)
-        self._checked_rows(X)
-        if isinstance(X, ColumnSource):
-            return X[:, self.selection_.indices]
+        rows = self._checked_rows(X)
+        if isinstance(rows, ColumnSource) and not issparse(X):
+            return rows[:, self.selection_.indices]
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

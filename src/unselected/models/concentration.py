@@ -70,8 +70,21 @@ class ConcentrationPrior:
         def log_density(v: Floats) -> Floats:
             return np.asarray(self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n)))
 
+        low, high = self._bounds(log_density, log_n, n_features, log_bound, growth)
+        v, log_terms = trapezoid(log_density, low, high, refinement)
+        return _log_u(v, log_n), log_terms
+
+    def _bounds(
+        self,
+        log_density: LogFunction,
+        log_n: float,
+        n_features: float,
+        log_bound: LogFunction,
+        growth: float,
+    ) -> tuple[float, float]:
+        """Return an interval of v outside of which there is no mass."""
         # Below, only the prior's power of u is left, whatever the data.
-        log_rate = np.log(self.b + n_features * float(n) ** 2)
+        log_rate = np.log(self.b + n_features * np.exp(2.0 * log_n))
         decay = max(0.0, log_rate - log_n - np.log(self.a)) + 100.0 / self.a + 1.0
         low = float(np.floor(-np.log(decay)))  # whole, so that the scan meets the points below
         # Above, prior and bound limit the density; how far down they have to be is known from
@@ -84,8 +97,48 @@ class ConcentrationPrior:
             or self.b * np.exp(_log_u(high, log_n)[0]) < self.a + growth
         ):
             high = high + 1.0
-        v, log_terms = trapezoid(log_density, low, float(high[0]), refinement)
-        return _log_u(v, log_n), log_terms
+        return low, float(high[0])
+
+    def cover(
+        self, log_likelihood: LogFunction, n: float, log_u: Floats, most: int
+    ) -> tuple[Floats, Floats]:
+        """Lay equal steps over all that prior and likelihood do not exclude, mass or none.
+
+        For integrands that put the mass elsewhere. The steps are half the smallest between the
+        given nodes; below, where nothing depends on u any more, they end.
+
+        Parameters
+        ----------
+        log_likelihood, n
+            See `integrate`.
+        log_u : array
+            Nodes that integrate prior times likelihood.
+        most : int
+            Take longer steps rather than more nodes than this.
+
+        Returns
+        -------
+        log_u, log_terms : arrays
+        """
+        log_n = float(np.log(n))
+        known = np.sort(_v_of(log_u, log_n))
+        step = 0.5 * float(np.min(np.diff(known)))
+        low, high = min(-5.0, known[0]), known[-1] + 1.0
+        while self.log_prior(np.array([high]), log_n)[0] > -600.0:
+            high += 1.0
+        size = min(most, int(np.ceil((high - low) / step)) + 1)
+        v = np.linspace(low, high, size)
+        log_terms = self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n))
+        return _log_u(v, log_n), np.asarray(log_terms + np.log(v[1] - v[0]))
+
+
+def _v_of(log_u: Floats, log_n: float) -> Floats:
+    """Return v where log u = v - exp(-v) - log(n), by Newton's method from below."""
+    target = log_u + log_n
+    v = np.where(target > 0.0, target, -np.log1p(np.maximum(-target, 0.0)))
+    for _ in range(60):
+        v = v - (v - np.exp(-v) - target) / (1.0 + np.exp(-v))
+    return np.asarray(v)
 
 
 def _log_u(v: Floats, log_n: float) -> Floats:

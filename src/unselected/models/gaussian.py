@@ -12,7 +12,9 @@ numerically. How a feature compares with the cut does not depend on s_j^2, so th
 what it is.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,13 @@ from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
 
 # Weaker shrinkage takes too many nodes of the common variance, stronger leaves no digits.
 SHRINKAGE_BOUNDS = (0.1, 1e6)
+
+# How far the end nodes have to be below the largest, and how much it may matter to leave out
+# every second node, for a sum over nodes to be trusted: its error is about the square of that.
+_FAR_DOWN, _DIFFERENCE = 25.0, 1e-4
+# Nodes of a wide posterior, without and with a common variance, and how many are taken at a time.
+_MOST_NODES, _MOST_NODES_OF_TWO = 20_000, 300
+_NODES_TOGETHER = 256
 
 # Elements of a table over nodes, rows and features that are worked on at a time.
 _BLOCK = 1 << 17
@@ -51,7 +60,8 @@ class GaussianPosterior:
         Log of the common variance; -inf where variances are not drawn together.
     contrasts : Contrasts
         Of the kept features.
-    shrinkage : float
+    event : RealEvent
+    model : GaussianModel
     """
 
     log_alpha: Floats
@@ -60,7 +70,45 @@ class GaussianPosterior:
     log_evidence: float
     log_variance: Floats
     contrasts: Contrasts
-    shrinkage: float
+    event: RealEvent
+    model: "GaussianModel"
+
+    @property
+    def shrinkage(self) -> float:
+        """The degrees of freedom d that draw the variances together."""
+        return self.model.shrinkage
+
+    @cached_property
+    def wide(self) -> "GaussianPosterior":
+        """The same posterior on many more nodes, over all values of tau that the prior allows.
+
+        A row far from all training cases can make likely what these exclude.
+        """
+        return self.model.cover(self)
+
+    def log_predictive(self, code: Floats, X: Floats) -> Floats:
+        """Return the log density of rows whose response has this code, averaged over the nodes."""
+        by_node = self.law(code).log_density(X) + self.log_weights
+        result = log_sum(by_node, axis=1)
+        doubtful = is_doubtful(by_node)
+        if doubtful.any():
+            parts = [
+                part.law(code).log_density(X[doubtful]) + part.log_weights
+                for part in self.wide.in_parts()
+            ]
+            result[doubtful] = log_sum(np.concatenate(parts, axis=1), axis=1)
+        return result
+
+    def in_parts(self) -> Iterator["GaussianPosterior"]:
+        """Yield the posterior a few nodes at a time; the weights are those of the whole."""
+        for start in range(0, self.log_weights.size, _NODES_TOGETHER):
+            yield self.some_nodes(slice(start, start + _NODES_TOGETHER))
+
+    def some_nodes(self, which: slice) -> "GaussianPosterior":
+        """Return some of the nodes with their weights."""
+        names = ("log_alpha", "log_weights", "log_at_most", "log_variance")
+        nodes: dict[str, Any] = {name: getattr(self, name)[which] for name in names}
+        return replace(self, **nodes)
 
     def law(self, code: Floats) -> "StudentLaw":
         """Return the law of the features of a new case whose response has this code.
@@ -78,6 +126,21 @@ class GaussianPosterior:
         drawn = self.shrinkage * np.exp(self.log_variance)[:, np.newaxis]
         squares = (c.squares(u) + drawn) * spread
         return StudentLaw(loc.T, squares.T, c.n - 1.0 + self.shrinkage, varying)
+
+
+def is_doubtful(by_node: Floats) -> NDArray[np.bool_]:
+    """Say where a sum over nodes cannot be trusted: its mass is at an end, or between nodes.
+
+    Parameters
+    ----------
+    by_node : array of shape (..., nodes)
+        Logs of the terms.
+    """
+    top = np.max(by_node, axis=-1)
+    at_an_end = np.maximum(by_node[..., 0], by_node[..., -1]) > top - _FAR_DOWN
+    terms = np.exp(by_node - top[..., np.newaxis])
+    half = 2.0 * terms[..., ::2].sum(axis=-1) / terms.sum(axis=-1)
+    return np.asarray(at_an_end | (np.abs(half - 1.0) > _DIFFERENCE))
 
 
 @dataclass(frozen=True)
@@ -201,15 +264,41 @@ class GaussianModel:
         likelihood = _Likelihood(self, contrasts, event)
         log_u, log_terms = ConcentrationPrior(self.a, self.b).integrate(
             likelihood.log_total,
-            float(np.max(contrasts.n, initial=event.nu[0])),
+            likelihood.n,
             contrasts.n.size + event.n_omitted,
             log_bound=likelihood.log_bound,
             growth=likelihood.growth,
             refinement=self.refinement,
         )
+        return self._posterior(likelihood, contrasts, event, log_u, log_terms, reach=NEGLIGIBLE)
+
+    def cover(self, posterior: GaussianPosterior) -> GaussianPosterior:
+        """Return a posterior with nodes wherever the prior allows tau."""
+        contrasts, event = posterior.contrasts, posterior.event
+        likelihood = _Likelihood(self, contrasts, event)
+        log_u, log_terms = ConcentrationPrior(self.a, self.b).cover(
+            likelihood.log_total,
+            likelihood.n,
+            np.unique(-posterior.log_alpha),
+            _MOST_NODES if self.shrinkage == 0.0 else _MOST_NODES_OF_TWO,
+        )
+        return self._posterior(likelihood, contrasts, event, log_u, log_terms, reach=np.inf)
+
+    def _posterior(
+        self,
+        likelihood: "_Likelihood",
+        contrasts: Contrasts,
+        event: RealEvent,
+        log_u: Floats,
+        log_terms: Floats,
+        reach: float,
+    ) -> GaussianPosterior:
+        """Return the posterior with these nodes, but for those further than ``reach`` down."""
         log_variance = np.full(log_u.size, -np.inf)
         if self.shrinkage > 0.0 and likelihood.some:
             log_u, log_variance, log_terms = likelihood.with_variance(log_u, log_terms)
+            live = log_terms >= np.max(log_terms) - reach
+            log_u, log_variance, log_terms = log_u[live], log_variance[live], log_terms[live]
         log_total = log_sum(log_terms)
         return GaussianPosterior(
             log_alpha=-log_u,
@@ -218,7 +307,8 @@ class GaussianModel:
             log_evidence=float(log_total) + likelihood.log_constant,
             log_variance=log_variance,
             contrasts=contrasts,
-            shrinkage=self.shrinkage,
+            event=event,
+            model=self,
         )
 
 
@@ -229,6 +319,7 @@ class _Likelihood:
         c = contrasts.take(contrasts.varying)
         self.contrasts, self.event = c, event.patterns(event.n_features > 0)
         self.d, self.refinement = model.shrinkage, model.refinement
+        self.n = float(np.max(contrasts.n, initial=event.nu[0]))
         self.some = c.n.size > 0
         self.half, self.half_n = 0.5 * (c.n - 1.0 + self.d), 0.5 * (c.n - 1.0)
         self.growth = float(np.sum(self.half_n))
@@ -288,8 +379,7 @@ class _Likelihood:
             inner += term - log_sum(inner)
             parts.append((np.full(inner.size, x), log_variance + np.log(self.unit), inner))
         x, log_variance, joint = (np.concatenate(part) for part in zip(*parts, strict=True))
-        live = joint > np.max(joint) - NEGLIGIBLE
-        return x[live], log_variance[live], joint[live]
+        return x, log_variance, joint
 
     def log_bound(self, log_u: Floats) -> Floats:
         """Return what the log likelihood does not exceed.

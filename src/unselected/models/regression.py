@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, sici
 
-from unselected.models.gaussian import GaussianPosterior
-from unselected.quadrature import Floats, log_sum
+from unselected.models.gaussian import GaussianPosterior, is_doubtful
+from unselected.quadrature import Floats, find_peaks, log_sum
 
 Bools = NDArray[np.bool_]
 
@@ -28,14 +28,16 @@ _BLOCK = 1 << 17
 # What is this far below the largest log density is left out; squares of y still converge.
 _NEGLIGIBLE = 60.0
 # Step of the scan for peaks in z, points of a grid, and points at which it is given up.
-_SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 14
-# The nodes that are used to find the place of the grid.
-_FIRST_NODE, _EVERY_NODE = 2, 4
+_SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 17
+# Every which node is used to find the place of the grid.
+_EVERY_NODE = 4
 # Change of the integral and of the first two moments when half the points are left out. The error
 # of all points is about the square of that.
 _TOLERANCE = 1e-6
 # Values further out than this, in units of a feature's spread, are moved there.
 _LARGEST = 1e8
+# Responses further out than this, in units of their spread, have the density of a power law.
+_FARTHEST = 1e30
 # How far the log of a product may go from 0.
 _ROOM = 600.0
 
@@ -63,6 +65,11 @@ class Predictive:
     density: Floats
     log_total: Floats
 
+    def take(self, rows: NDArray[np.bool_]) -> "Predictive":
+        """Return the distributions of some rows."""
+        parts = (self.low[rows], self.step[rows], self.density[rows], self.log_total[rows])
+        return Predictive(self.center, self.scale, *parts)
+
     @property
     def z(self) -> Floats:
         """The grids, shape (rows, points)."""
@@ -85,6 +92,16 @@ class Predictive:
         total = np.einsum("rp,rmp->rm", self.density, below) * self.step[:, None]
         return np.asarray(np.clip(total, 0.0, 1.0))
 
+    def _cdf_at_points(self) -> Floats:
+        """Return the distribution function at the grid points: a convolution, by Fourier series."""
+        points = self.density.shape[1]
+        steps = np.arange(1 - points, points)
+        below = 0.5 + sici(np.pi * steps)[0] / np.pi
+        size = 4 * points
+        product = np.fft.rfft(self.density, size) * np.fft.rfft(below, size)
+        total = np.fft.irfft(product, size)[:, points - 1 : 2 * points - 1]
+        return np.asarray(total * self.step[:, None])
+
     def quantiles(self, levels: Floats) -> Floats:
         """Return the quantiles of y at these levels, shape (rows, m), by bisection in z.
 
@@ -92,7 +109,7 @@ class Predictive:
         between two of them.
         """
         z = self.z
-        at_points = self._cdf(z)
+        at_points = self._cdf_at_points()
         places = np.stack([np.sum(at_points < level, axis=1) for level in levels], axis=1)
         places = np.clip(places, 1, z.shape[1] - 1)
         low, high = (np.take_along_axis(z, places - back, axis=1) for back in (1, 0))
@@ -123,62 +140,108 @@ class RegressionPosterior:
 
     def log_density(self, X: Floats, y: Floats) -> Floats:
         """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
-        logs = [
-            self._log_joint(X[rows], y[rows, np.newaxis])[:, 0] - part.log_total
-            for rows, part in self.predictive(X)
-        ]
-        return np.concatenate([np.empty(0), *logs])
+        result = np.empty(len(X))
+        z = (y - self.y_mean) / self.unit
+        near = self.y_mean + self.unit * np.clip(z, -_FARTHEST, _FARTHEST)
+        for rows, part, posterior in self._predictive(X):
+            y_rows = near[rows, np.newaxis]
+            result[rows] = posterior._log_joint(X[rows], y_rows)[:, 0] - part.log_total
+            far = rows[self._is_doubtful(X[rows], y_rows)]
+            if far.size and posterior is self:
+                log_total = part.log_total[np.isin(rows, far)]
+                result[far] = self._wide._log_joint(X[far], near[far, np.newaxis])[:, 0] - log_total
+        # Further out still the density is a power of y: n of it from the law of y; each feature
+        # adds one, but for tau below 1 / |y|, of which the prior has |y|^(-2 a).
+        n_known = np.sum(~np.isnan(X[:, self.features.contrasts.varying]), axis=1)
+        power = self.n + np.minimum(n_known, 2.0 * self.features.model.a)
+        return np.asarray(result - power * np.log(np.maximum(np.abs(z) / _FARTHEST, 1.0)))
 
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
-        parts = [np.stack(part.mean_and_std()) for _, part in self.predictive(X)]
-        mean, std = np.concatenate([np.empty((2, 0)), *parts], axis=1)
-        return mean, std
+        mean, std = np.empty(len(X)), np.empty(len(X))
+        for rows, part in self.predictive(X):
+            mean[rows], std[rows] = part.mean_and_std()
+        # With two degrees of freedom and no feature there is no variance.
+        n_known = np.sum(~np.isnan(X[:, self.features.contrasts.varying]), axis=1)
+        return mean, np.where(self.n + n_known <= 3, np.inf, std)
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
         wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
         if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
             raise ValueError(f"quantiles={levels!r} must be numbers above 0 and below 1.")
-        parts = [part.quantiles(wanted) for _, part in self.predictive(X)]
-        return np.concatenate([np.empty((0, wanted.size)), *parts])
+        result = np.empty((len(X), wanted.size))
+        for rows, part in self.predictive(X):
+            result[rows] = part.quantiles(wanted)
+        return result
 
     def cdf(self, X: Floats, y: Floats) -> Floats:
         """Return the predictive probabilities of responses of at most y (rows,)."""
-        parts = [part.cdf(y[rows, np.newaxis])[:, 0] for rows, part in self.predictive(X)]
-        return np.concatenate([np.empty(0), *parts])
+        result = np.empty(len(X))
+        for rows, part in self.predictive(X):
+            result[rows] = part.cdf(y[rows, np.newaxis])[:, 0]
+        return result
 
-    def predictive(self, X: Floats) -> Iterator[tuple[slice, Predictive]]:
-        """Yield the predictive distributions of blocks of rows."""
-        rows = max(1, _BLOCK // (_POINTS * self.features.log_weights.size))
-        for start in range(0, len(X), rows):
-            block = slice(start, min(start + rows, len(X)))
-            yield block, self._normalized(X[block])
+    def predictive(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
+        """Yield the predictive distributions of some rows at a time, with their numbers."""
+        for rows, part, _ in self._predictive(X):
+            yield rows, part
+
+    def _predictive(
+        self, X: Floats
+    ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
+        """Yield the same with the posterior that was used: the wide one for rows far out."""
+        together = max(1, _BLOCK // (_POINTS * self.features.log_weights.size))
+        for start in range(0, len(X), together):
+            block = np.arange(start, min(start + together, len(X)))
+            far = np.zeros(block.size, dtype=bool)
+            for rows, part in self._normalized(X[block]):
+                best = np.take_along_axis(part.z, part.density.argmax(axis=1)[:, None], axis=1)
+                likeliest = self.y_mean + self.unit * np.sinh(best)
+                doubtful = self._is_doubtful(X[block[rows]], likeliest)
+                far[rows] = doubtful
+                if not doubtful.all():
+                    yield block[rows[~doubtful]], part.take(~doubtful), self
+            if far.any():
+                for rows, part in self._wide._normalized(X[block[far]]):
+                    yield block[far][rows], part, self._wide
+
+    def _is_doubtful(self, X: Floats, y: Floats) -> Bools:
+        """Say for which rows, with y of (rows, 1), the nodes of tau do not reach far enough."""
+        by_node = self._log_features(X, y)[:, 0, :] + self.features.log_weights
+        return is_doubtful(by_node)
+
+    @cached_property
+    def _wide(self) -> "RegressionPosterior":
+        return replace(self, features=self.features.wide)
 
     @cached_property
     def _coarse(self) -> "RegressionPosterior":
         """Every fourth node: enough to see where the mass is, for nodes change it smoothly."""
-        names = ("log_alpha", "log_weights", "log_at_most", "log_variance")
-        nodes = {name: getattr(self.features, name)[_FIRST_NODE::_EVERY_NODE] for name in names}
-        if nodes["log_alpha"].size == 0:
+        if self.features.log_weights.size < _EVERY_NODE:
             return self
-        return replace(self, features=replace(self.features, **nodes))
+        return replace(self, features=self.features.some_nodes(slice(None, None, _EVERY_NODE)))
 
-    def _normalized(self, X: Floats) -> Predictive:
+    def _normalized(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
+        """Yield the distributions of rows that do with the same number of points."""
         low, high = self._coarse._where(X)
-        points = _POINTS
-        while True:
-            share = np.linspace(0.0, 1.0, points)
-            z = low[:, None] + (high - low)[:, None] * share
-            log_values = self._log_of_z(X, z)
-            if points > _MOST_POINTS or _converged(z, log_values):
-                break
-            points = 2 * points - 1
-        step = (high - low) / (points - 1)
-        log_total = log_sum(log_values, axis=1) + np.log(step)
-        density = np.exp(log_values - log_total[:, None])
-        # log_total is that of the density of y, which the change of variable does not alter.
-        return Predictive(self.y_mean, self.unit, low, step, density, log_total)
+        rows, points = np.arange(len(X)), _POINTS
+        while rows.size:
+            if points > _MOST_POINTS:
+                raise ArithmeticError(
+                    f"the predictive distribution of row {rows[0]} could not be normalized with "
+                    f"{points} points: its features contradict each other beyond all measure"
+                )
+            step = (high[rows] - low[rows]) / (points - 1)
+            z = low[rows, None] + step[:, None] * np.arange(points)
+            log_values = self._log_of_z(X[rows], z)
+            done = _converged(z, log_values)
+            if done.any():
+                log_total = log_sum(log_values[done], axis=1) + np.log(step[done])
+                density = np.exp(log_values[done] - log_total[:, None])
+                settled = (low[rows[done]], step[done], density, log_total)
+                yield rows[done], Predictive(self.y_mean, self.unit, *settled)
+            rows, points = rows[~done], 2 * points - 1
 
     def _log_of_z(self, X: Floats, z: Floats) -> Floats:
         y = self.y_mean + self.unit * np.sinh(z)
@@ -194,13 +257,14 @@ class RegressionPosterior:
             if np.all(values[:, [0, -1]] < best - _NEGLIGIBLE):
                 break
             reach *= 1.5
-        # From before the first peak to behind the last, wherever a peak could still matter.
         peak = np.zeros(values.shape, dtype=bool)
         peak[:, 1:-1] = (values[:, 1:-1] >= values[:, :-2]) & (values[:, 1:-1] > values[:, 2:])
-        low, high = scan[np.argmax(peak, axis=1)], scan[::-1][np.argmax(peak[:, ::-1], axis=1)]
+        low = scan[np.argmax(peak, axis=1)]
+        high = low.copy()
+        for row in np.flatnonzero(np.sum(peak, axis=1) > 1):
+            low[row], high[row] = self._between_peaks(X[row], scan[0], scan[-1])
         alone = low == high
-        low, high = low - _SCAN, high + _SCAN
-        low, high = self._widened(X, low, high)
+        low, high = self._widened(X, low - _SCAN, high + _SCAN)
         while alone.any():
             share = np.linspace(0.0, 1.0, _POINTS)
             z = low[alone, None] + (high - low)[alone, None] * share
@@ -212,6 +276,11 @@ class RegressionPosterior:
             low[alone], high[alone] = z[rows, first], z[rows, last]
             alone[np.flatnonzero(alone)[last - first >= _POINTS // 2]] = False
         return low, high
+
+    def _between_peaks(self, x: Floats, low: float, high: float) -> tuple[float, float]:
+        """Return the places of the first and the last peak that matter, for one row."""
+        peaks, _ = find_peaks(lambda z: self._log_of_z(x[None], z[None])[0], low, high)
+        return peaks[0].place, peaks[-1].place
 
     def _widened(self, X: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Move both ends out until nothing is left outside."""
@@ -346,14 +415,15 @@ def _log_product(laws: _Laws, gaps: Floats, known: Bools, f: Floats, spread: Flo
     return np.asarray(total + np.log(product))
 
 
-def _converged(z: Floats, log_values: Floats) -> bool:
-    """Say whether every second point gives the same integral, mean and variance in every row."""
+def _converged(z: Floats, log_values: Floats) -> Bools:
+    """Say for which rows every second point gives the same integral, mean and variance."""
     weights = np.exp(log_values - log_values.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     centred = z - np.sum(weights * z, axis=1, keepdims=True)
-    centred /= np.sqrt(np.sum(weights * centred**2, axis=1, keepdims=True))
+    spread = np.sqrt(np.sum(weights * centred**2, axis=1, keepdims=True))
+    centred /= np.maximum(spread, 1e-300)
+    done = np.ones(len(z), dtype=bool)
     for power in range(3):
         terms = weights * centred**power
-        if np.any(np.abs(2.0 * terms[:, ::2].sum(axis=1) - terms.sum(axis=1)) > _TOLERANCE):
-            return False
-    return True
+        done &= np.abs(2.0 * terms[:, ::2].sum(axis=1) - terms.sum(axis=1)) <= _TOLERANCE
+    return done

@@ -37,6 +37,9 @@ from unselected.report.page import (
     with_interval,
 )
 
+# A log loss this much above that of the class frequencies is no matter of chance.
+_MUCH_WORSE = 0.05
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -153,7 +156,10 @@ def _verdict(findings: Findings) -> list[str]:
             "evidence is counted several times: treat probabilities near 0 and 1 with caution."
         )
     frequencies = findings.rows.get("class frequencies")
-    if frequencies is not None and corrected.log_loss.value > frequencies.log_loss.value:
+    if (
+        frequencies is not None
+        and corrected.log_loss.value > frequencies.log_loss.value + _MUCH_WORSE
+    ):
         sentences.append(
             f"Its probabilities were worse than the class frequencies alone, with a log loss of "
             f"{corrected.log_loss.value:.3f} against {frequencies.log_loss.value:.3f}: where it "
@@ -178,7 +184,7 @@ def _judged(row: ComparisonRow, n: int) -> str:
         return f"the actual one was {much} as high, so that it would be overconfident"
     if promised > max(actual.high, interval_of_mean(actual, n)[1]):
         return "the actual one was lower, so that it is too cautious"
-    return "that agrees with the actual one"
+    return "that differs from the actual one by no more than chance"
 
 
 def _is_overconfident(row: ComparisonRow, n: int) -> bool:
