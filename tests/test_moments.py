@@ -115,6 +115,23 @@ def test_equal_columns_have_equal_scores_wherever_they_stand(seed):
         assert np.unique(scores).size == 299
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["classes", "line"])
+def test_equal_columns_have_equal_scores_at_the_ends_of_blocks(order, kind, seed, monkeypatch):
+    """A column alone in the last block, in either memory order, and one beside a missing value."""
+    monkeypatch.setattr(columns, "_COPY_BYTES", 1)  # blocks of 64 columns
+    rng = np.random.default_rng(seed)
+    X, y = some_table(rng, p=129)
+    X[:, [0, 128]] = X[:, [70]]
+    X[5, 71] = np.nan
+    X = np.asarray(X, order=order)
+    if kind == "classes":
+        scores = RealScores.of_classes(class_moments(X, y, 3)).scores
+    else:
+        scores = RealScores.of_line(line_moments(X, y + rng.normal(size=y.size))).scores
+    assert scores[0] == scores[70] == scores[128]
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e8, 1e300])
 def test_constant_columns_have_the_score_zero(value):
     X, y = some_table(np.random.default_rng(0))
