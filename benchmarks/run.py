@@ -23,7 +23,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
-from unselected.columns import count_classes
+from unselected.counting import count_classes
 from unselected.datasets import make_paper_simulation
 from unselected.files.tables import read_table
 from unselected.models.gaussian import GaussianModel

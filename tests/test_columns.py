@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
 from unselected import columns
-from unselected.columns import binarize_columns, count_classes
+from unselected.counting import binarize_columns, count_classes
 
 
 def plain_counts(bits, y):

@@ -15,7 +15,7 @@ from hypothesis import given
 from written_files import HERE, any_text, csv_text, run, save, save_parquet
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
-from unselected.columns import ClassCounts
+from unselected.counting import ClassCounts
 from unselected.events import Event
 from unselected.files import models as model_files
 from unselected.files.features import describe_features

@@ -3,8 +3,9 @@ import pytest
 from sklearn.feature_selection import f_classif, r_regression
 
 from unselected import columns
-from unselected.moments import class_axes, class_moments, line_moments
+from unselected.moments import class_axes
 from unselected.scores import RealScores
+from unselected.summing import class_moments, line_moments
 
 
 def some_table(rng, n=23, p=40, G=3):
@@ -80,14 +81,14 @@ def test_axes_diagonalize_the_spread_of_the_class_means(sizes):
 
 def test_scores_are_those_of_scikit_learn(seed):
     X, y = some_table(np.random.default_rng(seed))
-    F = RealScores.of_classes(class_moments(X, y, 3))
+    F = RealScores.of(class_moments(X, y, 3))
     assert F.statistic == "F"
-    np.testing.assert_allclose(F.scores, f_classif(X, y)[0], rtol=1e-10)
-    two = RealScores.of_classes(class_moments(X, y % 2, 2))
+    np.testing.assert_allclose(F.rough, f_classif(X, y)[0], rtol=1e-10)
+    two = RealScores.of(class_moments(X, y % 2, 2))
     assert two.statistic == "|COR|"
-    np.testing.assert_allclose(two.scores, np.abs(r_regression(X, y % 2)), rtol=1e-10)
-    line = RealScores.of_line(line_moments(X, X[:, 0] + y))
-    np.testing.assert_allclose(line.scores, np.abs(r_regression(X, X[:, 0] + y)), rtol=1e-10)
+    np.testing.assert_allclose(two.rough, np.abs(r_regression(X, y % 2)), rtol=1e-10)
+    line = RealScores.of(line_moments(X, X[:, 0] + y))
+    np.testing.assert_allclose(line.rough, np.abs(r_regression(X, X[:, 0] + y)), rtol=1e-10)
 
 
 def test_far_from_zero_nothing_is_lost(seed):
@@ -109,8 +110,7 @@ def test_equal_columns_have_equal_scores_wherever_they_stand(seed):
     X, y = some_table(rng, p=301)
     X[:, [3, 77, 300]] = X[:, [3]]
     for moments in (class_moments(X, y, 3), line_moments(X, rng.normal(size=len(X)))):
-        scorer = RealScores.of_classes if hasattr(moments, "sizes") else RealScores.of_line
-        scores = scorer(moments).scores
+        scores = RealScores.of(moments).rough
         assert scores[3] == scores[77] == scores[300]
         assert np.unique(scores).size == 299
 
@@ -126,9 +126,9 @@ def test_equal_columns_have_equal_scores_at_the_ends_of_blocks(order, kind, seed
     X[5, 71] = np.nan
     X = np.asarray(X, order=order)
     if kind == "classes":
-        scores = RealScores.of_classes(class_moments(X, y, 3)).scores
+        scores = RealScores.of(class_moments(X, y, 3)).rough
     else:
-        scores = RealScores.of_line(line_moments(X, y + rng.normal(size=y.size))).scores
+        scores = RealScores.of(line_moments(X, y + rng.normal(size=y.size))).rough
     assert scores[0] == scores[70] == scores[128]
 
 
@@ -138,12 +138,12 @@ def test_constant_columns_have_the_score_zero(value):
     X[:, 5] = value
     X[::4, 5] = np.nan
     for scores in (
-        RealScores.of_classes(class_moments(X, y, 3)),
-        RealScores.of_line(line_moments(X, X[:, 0])),
+        RealScores.of(class_moments(X, y, 3)),
+        RealScores.of(line_moments(X, X[:, 0])),
     ):
-        assert scores.scores[5] == 0.0
-        assert not scores.varies[5]
-        assert not scores.above(0.0)[5]
+        assert scores.rough[5] == 0.0
+        assert 5 not in scores.above(0.0)
+        assert scores.n_varying.sum() == 39
         assert scores.event_above(0.9, np.array([], dtype=int)).n_omitted == 39
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unselected import SelectiveBernoulliNB
-from unselected.columns import count_classes
+from unselected.counting import count_classes
 from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
@@ -49,7 +49,7 @@ def test_probabilities(case, kind):
 @pytest.mark.parametrize("corrected", [True, False])
 def test_a_ten_times_finer_evaluation_agrees(case, corrected):
     counts, _ = count_classes(case["X_train"], case["y_train"], None)
-    selection = keep_above(CountScores(counts), case["threshold"], np.array([], dtype=int))
+    selection = keep_above(CountScores.of(counts), case["threshold"], np.array([], dtype=int))
     event = selection.event if corrected else Event()
     coarse, fine = (
         BernoulliModel(refinement=refinement).condition(counts.take(selection.indices), event)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
 
-from unselected.columns import ClassCounts
+from unselected.counting import ClassCounts
 from unselected.events import Event, log_lottery
 from unselected.scores import CountScores
 from unselected.selection import keep_above, keep_all, keep_preselected, keep_top
@@ -46,7 +46,7 @@ def test_top_k_keeps_what_the_rule_keeps(counts, data):
     k = data.draw(st.integers(1, counts.I0.size))
     ties = data.draw(st.sampled_from(["first", "random"]))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    selection = keep_top(CountScores(counts), k, ties, NONE, rng)
+    selection = keep_top(CountScores.of(counts), k, ties, NONE, rng)
     assert frozenset(selection.indices.tolist()) in oracle.outcomes(scores(counts), k, ties)
     assert np.all(np.diff(selection.indices) > 0)
     kept = [scores(counts)[j] for j in selection.indices]
@@ -58,7 +58,7 @@ def test_top_k_keeps_what_the_rule_keeps(counts, data):
 @given(counts=class_counts(), data=st.data())
 def test_first_event_counts_who_stood_before_the_last_kept_at_the_cut(counts, data):
     k = data.draw(st.integers(1, counts.I0.size))
-    selection = keep_top(CountScores(counts), k, "first", NONE, np.random.default_rng(0))
+    selection = keep_top(CountScores.of(counts), k, "first", NONE, np.random.default_rng(0))
     cut, values = selection.event.cut, scores(counts)
     last = max(j for j in selection.indices if values[j] == cut)
     omitted = set(range(counts.I0.size)) - set(selection.indices.tolist())
@@ -69,7 +69,7 @@ def test_first_event_counts_who_stood_before_the_last_kept_at_the_cut(counts, da
 
 @given(counts=class_counts(), gamma=st.sampled_from([0.0, 0.2, 0.25, 0.3, 1 / 3, 0.5, 0.6, 1.0]))
 def test_threshold_keeps_what_is_above(counts, gamma):
-    selection = keep_above(CountScores(counts), gamma, NONE)
+    selection = keep_above(CountScores.of(counts), gamma, NONE)
     above = [j for j, value in enumerate(scores(counts)) if root_of(value) > gamma]
     assert selection.indices.tolist() == above
     assert selection.event.n_at_most == selection.n_omitted == counts.I0.size - len(above)
@@ -79,8 +79,8 @@ def test_threshold_keeps_what_is_above(counts, gamma):
 def test_a_fitted_threshold_can_be_used_again(counts, data):
     """All above the weakest kept |COR|: the kept ones less those at the cut."""
     k = data.draw(st.integers(1, counts.I0.size))
-    top = keep_top(CountScores(counts), k, "first", NONE, np.random.default_rng(0))
-    again = keep_above(CountScores(counts), top.threshold, NONE)
+    top = keep_top(CountScores.of(counts), k, "first", NONE, np.random.default_rng(0))
+    again = keep_above(CountScores.of(counts), top.threshold, NONE)
     above = [j for j, value in enumerate(scores(counts)) if value > top.event.cut]
     assert again.indices.tolist() == above
 
@@ -91,8 +91,8 @@ def test_columns_always_kept_compete_with_nobody(counts, data):
     always = np.array(sorted(data.draw(st.sets(st.integers(0, p - 1), min_size=1, max_size=p - 1))))
     free = np.setdiff1d(np.arange(p), always)
     k = data.draw(st.integers(1, free.size))
-    selection = keep_top(CountScores(counts), k, "first", always, np.random.default_rng(0))
-    alone = keep_top(CountScores(counts.take(free)), k, "first", NONE, np.random.default_rng(0))
+    selection = keep_top(CountScores.of(counts), k, "first", always, np.random.default_rng(0))
+    alone = keep_top(CountScores.of(counts.take(free)), k, "first", NONE, np.random.default_rng(0))
     assert selection.indices.tolist() == sorted([*free[alone.indices], *always])
     assert selection.event == alone.event
 
@@ -100,7 +100,7 @@ def test_columns_always_kept_compete_with_nobody(counts, data):
 @given(counts=class_counts())
 def test_preselected_columns_are_all_kept(counts):
     p = counts.I0.size
-    selection = keep_preselected(CountScores(counts), p + 7, None, NONE)
+    selection = keep_preselected(CountScores.of(counts), p + 7, None, NONE)
     assert selection.indices.tolist() == list(range(p))
     assert (selection.n_features, selection.n_omitted, selection.ties) == (p + 7, 7, "random")
     weakest = min(scores(counts))
@@ -110,29 +110,29 @@ def test_preselected_columns_are_all_kept(counts):
 def test_random_ties_are_fair_and_seeded():
     counts = ClassCounts(np.array([0, 1, 0, 1, 0]), np.array([4, 4, 4, 4, 4]), 4, 4)
     kept = [
-        tuple(keep_top(CountScores(counts), 4, "random", NONE, np.random.default_rng(s)).indices)
+        tuple(keep_top(CountScores.of(counts), 4, "random", NONE, np.random.default_rng(s)).indices)
         for s in range(400)
     ]
     assert set(kept) == {(0, 1, 2, 4), (0, 2, 3, 4)}
     assert 150 < kept.count((0, 1, 2, 4)) < 250
-    again = keep_top(CountScores(counts), 4, "random", NONE, np.random.default_rng(3)).indices
+    again = keep_top(CountScores.of(counts), 4, "random", NONE, np.random.default_rng(3)).indices
     assert tuple(again) == kept[3]
 
 
 def test_one_million_tied_columns_are_quick_to_rank():
     counts = ClassCounts(np.zeros(10**6, np.uint8), np.full(10**6, 50, np.uint8), 100, 100)
-    selection = keep_top(CountScores(counts), 10, "first", NONE, np.random.default_rng(0))
+    selection = keep_top(CountScores.of(counts), 10, "first", NONE, np.random.default_rng(0))
     assert selection.indices.tolist() == list(range(10))
     assert (selection.event.n_below, selection.event.n_at_most) == (0, 10**6 - 10)
 
 
 def test_repr_tells_what_happened():
     counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
-    assert repr(keep_all(CountScores(counts))) == "Selection(3 of 3 features kept)"
-    top = keep_top(CountScores(counts), 1, "first", NONE, np.random.default_rng(0))
+    assert repr(keep_all(CountScores.of(counts))) == "Selection(3 of 3 features kept)"
+    top = keep_top(CountScores.of(counts), 1, "first", NONE, np.random.default_rng(0))
     assert repr(top) == "Selection(1 of 3 features kept: top k, ties first, weakest |COR| = 1)"
     assert (
-        repr(keep_above(CountScores(counts), 0.25, NONE))
+        repr(keep_above(CountScores.of(counts), 0.25, NONE))
         == "Selection(1 of 3 features kept: |COR| > 0.25)"
     )
     with pytest.raises(AttributeError):

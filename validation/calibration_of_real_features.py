@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from unselected.kept import KeptGaussian, KeptRegression
 from unselected.models.gaussian import GaussianModel
-from unselected.moments import class_moments, line_moments
 from unselected.quadrature import Floats
 from unselected.scores import RealScores
 from unselected.selection import keep_top
+from unselected.summing import class_moments, line_moments
 
 SIZES, N_CASES = (9, 6, 8), 23
 N_TEST, N_FEATURES, N_KEPT = 40, 150, 5
@@ -32,7 +32,7 @@ def class_replicate(model: GaussianModel, rng: np.random.Generator) -> Replicate
     known = np.unique(train, return_index=True)[1]
     X = with_holes(X, known, rng)
     moments = class_moments(X[: train.size], train, G)
-    selection = keep_top(RealScores.of_classes(moments), N_KEPT, "first", NONE, rng)
+    selection = keep_top(RealScores.of(moments), N_KEPT, "first", NONE, rng)
     ranks, gaps = [], []
     for event in (selection.event, selection.event.emptied()):
         kept = KeptGaussian(
@@ -58,7 +58,7 @@ def line_replicate(model: GaussianModel, rng: np.random.Generator) -> Replicate:
     X, parameters = model.simulate((y / train.std())[:, np.newaxis], N_FEATURES, rng)
     X = with_holes(X, np.arange(5), rng)
     moments = line_moments(X[:N_CASES], train)
-    selection = keep_top(RealScores.of_line(moments), N_KEPT, "first", NONE, rng)
+    selection = keep_top(RealScores.of(moments), N_KEPT, "first", NONE, rng)
     ranks, gaps = [], []
     for event in (selection.event, selection.event.emptied()):
         kept = KeptRegression(

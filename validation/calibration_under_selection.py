@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import count_classes
+from unselected.counting import count_classes
 from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianPosterior
@@ -32,7 +32,7 @@ def replicate(model: BernoulliModel, ties: Ties, rng: np.random.Generator) -> Re
     y = np.concatenate([y_train, rng.random(N_TEST) < psi])
     X, y, parameters = model.simulate(y.size, N_FEATURES, rng, y=y)
     counts, _ = count_classes(X[:N_TRAIN], y[:N_TRAIN], None)
-    selection = keep_top(CountScores(counts), N_KEPT, ties, np.array([], dtype=int), rng)
+    selection = keep_top(CountScores.of(counts), N_KEPT, ties, np.array([], dtype=int), rng)
     kept, rows = counts.take(selection.indices), X[N_TRAIN:, selection.indices] > 0
     posteriors = [model.condition(kept, event) for event in (selection.event, Event())]
     return Replicate(

@@ -13,7 +13,7 @@ from real_data import print_lymphoma
 from scipy import stats
 
 from unselected import SelectiveBernoulliNB, __version__
-from unselected.columns import count_classes
+from unselected.counting import count_classes
 from unselected.datasets import make_paper_simulation
 from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel
@@ -36,7 +36,7 @@ def accuracy(n_replicates: int, seed: int) -> None:
             data = make_paper_simulation(n_test=200, random_state=np.random.default_rng([seed, r]))
             counts, _ = count_classes(data.X_train, data.y_train, None)
             selection = keep_top(
-                CountScores(counts), k, "first", np.array([], int), np.random.default_rng(0)
+                CountScores.of(counts), k, "first", np.array([], int), np.random.default_rng(0)
             )
             kept, rows = counts.take(selection.indices), data.X_test[:, selection.indices] > 0
             for j, event in enumerate((selection.event, Event())):

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from unselected.columns import Binarize, ClassCounts, Label, binarize_columns, check_finite
+from unselected.columns import Label, check_finite
+from unselected.counting import Binarize, ClassCounts, binarize_columns
 from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianModel, GaussianPosterior

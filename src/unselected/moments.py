@@ -1,39 +1,19 @@
-"""One pass over real-valued columns: means and sums of squares, and the contrasts in them.
+"""What the cases say of real-valued columns: means, sums of squares, and the contrasts in them.
 
 A feature is modelled as x = mu + phi(y)' w + noise, where phi codes the response: one entry for
 each class, or y itself. What the cases say of it is its mean, the size of each contrast in it that
 the response can explain, and the sum of squares that is left.
-
-Every sum is taken of differences from one of the column's own values, and squares are summed after
-their mean is taken off, so that nothing cancels. Rows are added one after the other, so that equal
-columns get equal sums, wherever they stand.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import (
-    Columns,
-    Label,
-    check_finite,
-    copied_blocks,
-    in_threads,
-    picked,
-    shifted,
-)
-from unselected.dask_columns import DaskColumns, only
 from unselected.quadrature import Floats
-from unselected.sources import SparseColumns
 from unselected.tables import Ints
 
-# Sums of squares beyond these lose digits, or all of them.
-_SMALLEST, _LARGEST = 1e-280, 1e280
-_FIRST = np.array([0])
 # The fields of `LineMoments` that have an entry for each column.
 _LINE_ARRAYS = ("n", "center", "offset", "y_mean", "syy", "sxy", "within")
 
@@ -146,6 +126,39 @@ class ClassMoments:
             self.within[columns],
         )
 
+    @classmethod
+    def united(cls, parts: "list[ClassMoments]") -> "ClassMoments":
+        """Return the moments of the columns of all parts, one part after the other."""
+        sizes = parts[0].sizes
+        n = sizes[:, np.newaxis]
+        if not all(part.complete for part in parts):
+            shapes = [(sizes.size, part.size) for part in parts]
+            each = zip(parts, shapes, strict=True)
+            n = np.concatenate([np.broadcast_to(part.n, shape) for part, shape in each], axis=1)
+        return cls(
+            sizes,
+            n,
+            np.concatenate([part.center for part in parts]),
+            np.concatenate([part.offset for part in parts], axis=1),
+            np.concatenate([part.within for part in parts]),
+        )
+
+    def with_columns(self, columns: Ints, other: "ClassMoments") -> "ClassMoments":
+        """Return the moments with those of some columns replaced."""
+        n, (center, offset, within) = (
+            self.n,
+            (values.copy() for values in (self.center, self.offset, self.within)),
+        )
+        if not other.complete:
+            n = np.broadcast_to(n, offset.shape).copy()
+            n[:, columns] = other.n
+        center[columns], offset[:, columns], within[columns] = (
+            other.center,
+            other.offset,
+            other.within,
+        )
+        return ClassMoments(self.sizes, n, center, offset, within)
+
     def patterns(self) -> tuple[Ints, Ints]:
         """Return the distinct class counts (m, G), those of complete columns first, and whose.
 
@@ -241,6 +254,21 @@ class LineMoments:
         arrays = {name: getattr(self, name)[columns] for name in _LINE_ARRAYS}
         return replace(self, **arrays)
 
+    @classmethod
+    def united(cls, parts: "list[LineMoments]") -> "LineMoments":
+        """Return the moments of the columns of all parts, one part after the other."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
+        }
+        return replace(parts[0], **arrays)
+
+    def with_columns(self, columns: Ints, other: "LineMoments") -> "LineMoments":
+        """Return the moments with those of some columns replaced."""
+        arrays = {name: getattr(self, name).copy() for name in _LINE_ARRAYS}
+        for name, values in arrays.items():
+            values[columns] = getattr(other, name)
+        return replace(self, **arrays)
+
     def patterns(self) -> tuple[Floats, Ints]:
         """Return the distinct (n, syy), that of complete columns first, and whose they are."""
         if np.all(self.n == self.complete[0]):
@@ -273,322 +301,3 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return values[order], place[where[1:]]
-
-
-def class_moments(
-    X: Columns, y: NDArray[np.intp], n_classes: int, label: Label = "column {}".format
-) -> ClassMoments:
-    """Return the moments of all columns by class, in one pass; NaN is a missing value.
-
-    Parameters
-    ----------
-    X : array or source of shape (n, p)
-        Booleans, integers or floats, in any memory order; it is not copied. The moments of a
-        dask array are taken where its chunks are; where they do not have all rows, its workers
-        exchange all of X once.
-    y : array of shape (n,)
-        0 to G - 1.
-    label : callable
-        Names a column in an error.
-
-    Examples
-    --------
-    >>> moments = class_moments(np.array([[1.0], [3.0], [7.0]]), np.array([0, 0, 1]), 2)
-    >>> (moments.center + moments.offset).tolist(), moments.within.tolist()
-    ([[2.0], [7.0]], [2.0])
-    """
-    if isinstance(X, SparseColumns):
-        return _sparse_class_moments(X, y, n_classes, label)
-    if isinstance(X, DaskColumns):
-        return _class_moments_on_workers(X, y, n_classes, label)
-    order = np.argsort(y, kind="stable")
-    sizes = np.bincount(y, minlength=n_classes)
-    blocks = copied_blocks(X)
-    results = in_threads(
-        lambda columns: _class_block(X[:, columns], order, sizes, shifted(label, columns.start)),
-        blocks,
-    )
-    return _united(zip(blocks, results, strict=True), sizes, X.shape[1])
-
-
-def _class_moments_on_workers(
-    X: DaskColumns, y: NDArray[np.intp], n_classes: int, label: Label
-) -> ClassMoments:
-    """Return the moments of a dask array by class, from chunks of whole columns."""
-    work = partial(_class_chunk, y=y, n_classes=n_classes, label=label)
-    parts = X.with_whole_columns().over_chunks(work, only)
-    return _united(parts, np.bincount(y, minlength=n_classes), X.shape[1])
-
-
-def _class_chunk(
-    chunk: NDArray[Any],
-    rows: slice,
-    columns: slice,
-    *,
-    y: NDArray[np.intp],
-    n_classes: int,
-    label: Label,
-) -> ClassMoments:
-    return class_moments(chunk, y[rows], n_classes, shifted(label, columns.start))
-
-
-def _united(blocks: Iterable[tuple[slice, ClassMoments]], sizes: Ints, p: int) -> ClassMoments:
-    """Return the moments of all columns from those of blocks."""
-    G = sizes.size
-    whole = ClassMoments(
-        sizes, sizes[:, np.newaxis].copy(), np.empty(p), np.empty((G, p)), np.empty(p)
-    )
-    for columns, block in blocks:
-        whole = _with_columns(whole, columns, block)
-    return whole
-
-
-def _with_columns(
-    whole: ClassMoments, columns: slice | NDArray[np.intp], block: ClassMoments
-) -> ClassMoments:
-    """Write the moments of some columns into those of all; ``n`` grows once values are missing."""
-    if not block.complete:
-        if whole.n.shape[1] < whole.size:
-            whole = replace(whole, n=np.repeat(whole.n, whole.size, axis=1))
-        whole.n[:, columns] = block.n
-    whole.center[columns], whole.offset[:, columns] = block.center, block.offset
-    whole.within[columns] = block.within
-    return whole
-
-
-def _sparse_class_moments(
-    X: SparseColumns, y: NDArray[np.intp], n_classes: int, label: Label
-) -> ClassMoments:
-    """Return the moments by class from the stored values alone.
-
-    A column that has a zero is measured from there. The others, and those with missing values, are
-    made dense.
-    """
-    sizes = np.bincount(y, minlength=n_classes)
-    in_class = [(y == g).astype(np.float64) for g in range(n_classes)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.stack([X.sums(weights, 1) for weights in in_class])
-        offset = sums / sizes[:, np.newaxis]
-        squares = X.sums(np.ones(y.size), 2) - np.sum(sums * offset, axis=0)
-    n, p = sizes[:, np.newaxis].copy(), X.shape[1]
-    moments = ClassMoments(sizes, n, np.zeros(p), offset, np.maximum(squares, 0.0))
-    for columns in _to_be_made_dense(X, moments.between + moments.within):
-        block = class_moments(X[:, columns], y, n_classes, picked(label, columns))
-        moments = _with_columns(moments, columns, block)
-    return moments
-
-
-def _to_be_made_dense(X: SparseColumns, squares: Floats) -> list[NDArray[np.intp]]:
-    """Return the columns, a few at a time, whose sums over stored values do not tell all."""
-    small = (squares < _SMALLEST) & (squares != 0.0)
-    others = np.flatnonzero(~X.has_zeros | ~(squares < _LARGEST) | small)
-    width = copied_blocks(X)[0].stop
-    return [others[start : start + width] for start in range(0, others.size, width)]
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def _class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> ClassMoments:
-    """Return the moments of a block; ``order`` sorts its rows by class."""
-    if X.shape[1] == 1:
-        return _class_block(_in_company(X), order, sizes, label).take(_FIRST)
-    center, D = _centred(np.take(X, order, axis=0))
-    _check_differences(D, X, label)
-    ends = np.cumsum(sizes)
-    groups = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    n = sizes[:, np.newaxis]
-    missing = np.isnan(D) if np.isnan(D.sum()) else None
-    if missing is not None:
-        n = np.stack(
-            [size - missing[rows].sum(axis=0) for rows, size in zip(groups, sizes, strict=True)]
-        )
-        _check_known(n, label)
-        D[missing] = 0.0
-    offset = np.stack([D[rows].sum(axis=0) for rows in groups]) / n
-    for rows, mean in zip(groups, offset, strict=True):
-        D[rows] -= mean
-    if missing is not None:
-        D[missing] = 0.0
-    moments = ClassMoments(sizes, n, center, offset, np.square(D, out=D).sum(axis=0))
-    _check_size(moments.between + moments.within, X, label)
-    return moments
-
-
-def line_moments(X: Columns, y: Floats, label: Label = "column {}".format) -> LineMoments:
-    """Return the moments of all columns with a real response, in one pass; NaN is missing.
-
-    Examples
-    --------
-    >>> moments = line_moments(np.array([[1.0], [3.0], [8.0]]), np.array([0.0, 1.0, 2.0]))
-    >>> moments.sxy.tolist(), moments.within.round(12).tolist()
-    ([7.0], [1.5])
-    """
-    if isinstance(X, SparseColumns):
-        return _sparse_line_moments(X, y, label)
-    if isinstance(X, DaskColumns):
-        return _line_moments_on_workers(X, y, label)
-    blocks = copied_blocks(X)
-    results = in_threads(
-        lambda columns: _line_block(X[:, columns], y, shifted(label, columns.start)), blocks
-    )
-    return _in_a_row(list(results))
-
-
-def _in_a_row(parts: list[LineMoments]) -> LineMoments:
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
-    }
-    return replace(parts[0], **arrays)
-
-
-def _line_moments_on_workers(X: DaskColumns, y: Floats, label: Label) -> LineMoments:
-    """Return the moments of a dask array with a real response, from chunks of whole columns."""
-    work = partial(_line_chunk, y=y, label=label)
-    return _in_a_row([part for _, part in X.with_whole_columns().over_chunks(work, only)])
-
-
-def _line_chunk(
-    chunk: NDArray[Any],
-    rows: slice,
-    columns: slice,
-    *,
-    y: Floats,
-    label: Label,
-) -> LineMoments:
-    return line_moments(chunk, y[rows], shifted(label, columns.start))
-
-
-def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMoments:
-    """Return the moments with a real response from the stored values, as for classes."""
-    (n, p), y_mean = X.shape, float(y.mean())
-    centred = y - y_mean
-    syy = float(centred @ centred)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums, sxy = X.sums(np.ones(n), 1), X.sums(centred, 1)
-        within = X.sums(np.ones(n), 2) - sums**2 / n - sxy**2 / syy
-    moments = LineMoments(
-        unit=float(np.sqrt(syy / n)),
-        n=np.full(p, n),
-        center=np.zeros(p),
-        offset=sums / n,
-        y_mean=np.full(p, y_mean),
-        syy=np.full(p, syy),
-        sxy=sxy,
-        within=np.maximum(within, 0.0),
-        complete=(n, syy),
-    )
-    for columns in _to_be_made_dense(X, moments.between + moments.within):
-        block = line_moments(X[:, columns], y, picked(label, columns))
-        for name in _LINE_ARRAYS:
-            getattr(moments, name)[columns] = getattr(block, name)
-    return moments
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
-    if X.shape[1] == 1:
-        return _line_block(_in_company(X), y, label).take(_FIRST)
-    center, D = _centred(X)
-    _check_differences(D, X, label)
-    n_all, width = X.shape
-    y_all = y.mean()
-    Y = (y - y_all)[:, np.newaxis]
-    n: Any = np.full(width, n_all)
-    syy_all = float(np.sum(np.square(Y)))
-    y_shift, syy = np.zeros(width), np.full(width, syy_all)
-    missing = np.isnan(D) if np.isnan(D.sum()) else None
-    if missing is not None:
-        known = ~missing
-        n = known.sum(axis=0)
-        _check_enough(n, label)
-        D[missing] = 0.0
-        # A complete column is summed as it is in a block where nothing is missing.
-        y_shift = np.where(n == n_all, 0.0, (Y * known).sum(axis=0) / n)
-        Y = np.where(known, Y - y_shift, 0.0)
-        syy = np.where(n == n_all, syy_all, np.square(Y).sum(axis=0))
-        _check_spread(syy, syy_all, label)
-    offset = D.sum(axis=0) / n
-    D -= offset
-    if missing is not None:
-        D[missing] = 0.0
-    sxy = (D * Y).sum(axis=0)
-    D -= Y * (sxy / syy)
-    within = np.square(D, out=D).sum(axis=0)
-    moments = LineMoments(
-        unit=float(np.sqrt(syy_all / n_all)),
-        n=n,
-        center=center,
-        offset=offset,
-        y_mean=y_all + y_shift,
-        syy=syy,
-        sxy=sxy,
-        within=within,
-        complete=(n_all, syy_all),
-    )
-    _check_size(moments.between + moments.within, X, label)
-    return moments
-
-
-def _in_company(X: NDArray[Any]) -> NDArray[Any]:
-    """Return a column twice, for numpy adds the rows of a single one in another order."""
-    return np.repeat(X, 2, axis=1)
-
-
-def _centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return a value of each column, and the differences of all values from it."""
-    center = X[0].astype(np.float64)
-    unknown = np.flatnonzero(np.isnan(center))
-    if unknown.size:
-        values = X[:, unknown].astype(np.float64)
-        first = np.argmax(~np.isnan(values), axis=0)
-        center[unknown] = values[first, np.arange(unknown.size)]
-    return center, np.subtract(X, center, dtype=np.float64, order="C")
-
-
-def _check_differences(D: Floats, X: NDArray[Any], label: Label) -> None:
-    """Raise where the differences are infinite because a value is."""
-    if not np.isfinite(D.sum()):
-        check_finite(X, label, missing_allowed=True)
-
-
-def _check_known(n: Ints, label: Label) -> None:
-    """Raise where a class has no known value, or all classes have one only."""
-    empty = np.any(n == 0, axis=0)
-    if empty.any():
-        raise ValueError(
-            f"{label(int(np.argmax(empty)))} is missing in every case of a class, so that it says "
-            "nothing of that class: drop the column, or fill in its values."
-        )
-    _check_enough(n.sum(axis=0) - len(n) + 2, label)
-
-
-def _check_enough(n: Ints, label: Label) -> None:
-    few = n < 3
-    if few.any():
-        raise ValueError(
-            f"{label(int(np.argmax(few)))} has too few known values to tell its spread: drop the "
-            "column, or fill in its values."
-        )
-
-
-def _check_spread(syy: Floats, syy_all: float, label: Label) -> None:
-    same = syy <= 1e-12 * syy_all
-    if same.any():
-        raise ValueError(
-            f"{label(int(np.argmax(same)))} is known only for cases with the same response: drop "
-            "the column, or fill in its values."
-        )
-
-
-def _check_size(squares: Floats, X: NDArray[Any], label: Label) -> None:
-    """Raise where values are so far apart, or so close, that their squares lose digits."""
-    wrong = ~(squares < _LARGEST)
-    small = np.flatnonzero(squares < _SMALLEST)
-    if small.size:
-        values = X[:, small].astype(np.float64)
-        wrong[small] = np.nanmin(values, axis=0) < np.nanmax(values, axis=0)
-    if wrong.any():
-        size = "large" if squares[np.argmax(wrong)] > 1.0 else "small"
-        raise ValueError(
-            f"{label(int(np.argmax(wrong)))} has values so {size} that their squares cannot be "
-            "represented: measure it in another unit."
-        )

@@ -3,18 +3,23 @@
 A rule in `selection` asks three things of scores: who is above a cut, who is at the k-th place, and
 what is known of the others. For counts the answers are exact integers; for real values they are
 doubles, in which ties mean equal columns.
+
+Columns that cannot be selected any more need not be among the scores: `contest` leaves them out
+while the table is read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import ClassCounts
+from unselected.columns import Among
+from unselected.counting import ClassCounts, Counted
 from unselected.events import Event, RealEvent, Statistic
-from unselected.moments import ClassMoments, LineMoments, class_axes
+from unselected.moments import ClassMoments, LineMoments, class_axes, distinct_rows
 from unselected.quadrature import Floats
 from unselected.tables import (
     CLOSE,
@@ -31,18 +36,29 @@ E_co = TypeVar("E_co", bound=Event | RealEvent, covariant=True)
 
 
 class Scores(Protocol[E_co]):
-    """What a rule of selection needs to know of the columns."""
+    """What a rule of selection needs to know of the columns. They go by their numbers."""
 
     @property
     def size(self) -> int:
-        """The number of columns."""
+        """The number of columns of the table."""
+
+    @property
+    def among(self) -> Among:
+        """Which of them these are the scores of; no other can be selected."""
 
     @property
     def statistic(self) -> Statistic:
         """What the scores are."""
 
-    def above(self, gamma: float) -> NDArray[np.bool_]:
-        """Say which columns have a score above gamma."""
+    @property
+    def rough(self) -> Floats:
+        """Numbers in the order of the scores, but for what is closer than `CLOSE`."""
+
+    def stay(self, places: Ints) -> Self:
+        """Return the scores at some places alone; the event still speaks of the others."""
+
+    def above(self, gamma: float) -> Ints:
+        """Return the columns that have a score above gamma."""
 
     def values(self, columns: Ints) -> Floats:
         """Return the scores of some columns; equal ones are equal doubles."""
@@ -69,49 +85,80 @@ class Scores(Protocol[E_co]):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CountScores:
     """|COR| of binary columns with a binary response, compared in exact integers."""
 
-    counts: ClassCounts
+    counted: Counted
+    among: Among
+    statistic: Statistic = "|COR|"
+
+    @classmethod
+    def of(cls, counts: ClassCounts) -> "CountScores":
+        """Return the scores of all columns of a table whose cuts do not matter."""
+        cuts = np.broadcast_to(np.nan, counts.I0.shape)
+        return cls(Counted(counts, cuts), Among.everyone(counts.I0.size))
+
+    @classmethod
+    def united(cls, parts: "list[CountScores]") -> "CountScores":
+        """Return the scores of parts of a table together."""
+        among, order = _together([part.among for part in parts])
+        counts = [part.counted.counts for part in parts]
+        I0 = np.concatenate([part.I0 for part in counts])[order]
+        I1 = np.concatenate([part.I1 for part in counts])[order]
+        cuts = np.concatenate([part.counted.cuts for part in parts])[order]
+        return cls(Counted(ClassCounts(I0, I1, counts[0].n0, counts[0].n1), cuts), among)
+
+    @property
+    def counts(self) -> ClassCounts:
+        """The counts of these columns."""
+        return self.counted.counts
 
     @property
     def size(self) -> int:
-        """The number of columns."""
-        return int(self.counts.I0.size)
+        """The number of columns of the table."""
+        return self.among.size
 
-    @property
-    def statistic(self) -> Statistic:
-        """What the scores are."""
-        return "|COR|"
-
-    def above(self, gamma: float) -> NDArray[np.bool_]:
-        """Say which columns have |COR| > gamma."""
+    @cached_property
+    def rough(self) -> Floats:
+        """Squares of the correlations."""
         c = self.counts
-        return np.asarray(compare(c.I0, c.I1, c.n0, c.n1, threshold_cut(gamma)) > 0)
+        return cor_squared(c.I0, c.I1, c.n0, c.n1)
+
+    def stay(self, places: Ints) -> "CountScores":
+        """Return the scores at some places alone."""
+        return CountScores(self.counted.take(places), self.among.take(places))
+
+    def take(self, columns: Ints) -> Counted:
+        """Return the counts and cuts of some columns."""
+        return self.counted.take(self.among.places(columns))
+
+    def above(self, gamma: float) -> Ints:
+        """Return the columns that have |COR| > gamma."""
+        c = self.counts
+        return self.among.columns[compare(c.I0, c.I1, c.n0, c.n1, threshold_cut(gamma)) > 0]
 
     def values(self, columns: Ints) -> Floats:
         """Return |COR| of some columns, correctly rounded."""
-        c = self.counts.take(columns)
+        c = self.take(columns).counts
         return absolute_cor(c.I0, c.I1, c.n0, c.n1)
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
         """Return the columns above the k-th largest |COR|, and those that equal it exactly."""
-        c = self.counts
-        squares = cor_squared(c.I0, c.I1, c.n0, c.n1)
-        squares[always] = -1.0
+        squares = _competing(self, always)
         kth = np.partition(squares, squares.size - k)[squares.size - k]
         contenders = np.flatnonzero(squares >= kth * (1 - CLOSE))
         surely = squares[contenders] > kth * (1 + CLOSE)
         above, close = contenders[surely], contenders[~surely]
         # Doubles cannot tell the close ones apart: rank the few distinct values among them exactly.
-        values, value_of = exact_values(c.I0[close], c.I1[close], c.n0, c.n1)
+        c = self.counts.take(close)
+        values, value_of = exact_values(c.I0, c.I1, c.n0, c.n1)
         for value in sorted(set(values), reverse=True):
             equal = close[np.array([other == value for other in values])[value_of]]
             if above.size + equal.size >= k:
                 break
             above = np.concatenate([above, equal])
-        return above, equal
+        return self.among.columns[above], self.among.columns[equal]
 
     def nothing_omitted(self) -> Event:
         """Return the empty event."""
@@ -141,85 +188,143 @@ class CountScores:
         return Event(self._exact(int(at_cut[0])), n_lottery=n_omitted, n_kept_ties=at_cut.size)
 
     def _exact(self, column: int) -> Fraction:
-        c = self.counts
-        return exact_cor_squared(int(c.I0[column]), int(c.I1[column]), c.n0, c.n1)
+        c = self.take(np.array([column])).counts
+        return exact_cor_squared(int(c.I0[0]), int(c.I1[0]), c.n0, c.n1)
 
 
-@dataclass(frozen=True)
+def _together(parts: list[Among]) -> tuple[Among, Ints]:
+    """Return the columns of all parts, and the order that makes their numbers increase."""
+    columns = np.concatenate([part.columns for part in parts])
+    order = np.argsort(columns, kind="stable")
+    return Among(columns[order], parts[0].size), order
+
+
+def _competing(scores: "CountScores | RealScores", always: Ints) -> Floats:
+    """Return the scores, with those that do not compete below all others."""
+    if not always.size:
+        return scores.rough
+    rough = scores.rough.copy()
+    rough[scores.among.places(always)] = -1.0
+    return rough
+
+
+@dataclass(frozen=True, eq=False)
 class RealScores:
     """|COR| or F of real-valued columns.
 
-    ``lam`` and ``nu`` are those of the patterns of known values, see `RealEvent`; ``pattern_of``
-    says which of them a column has, ``varies`` whether it varies at all. A constant column has the
-    score 0, and the event does not speak of it: under the model there are none. Nor are there
-    other columns with the score 0, so that a cut at 0 says nothing.
+    A constant column has the score 0, and the event does not speak of it: under the model there
+    are none. Nor are there other columns with the score 0, so that a cut at 0 says nothing.
+
+    Attributes
+    ----------
+    moments : ClassMoments or LineMoments
+    among : Among
+    patterns : array of shape (patterns, d)
+        Distinct patterns of known values, see `RealEvent`; that of complete columns first.
+    n_varying : array of shape (patterns,)
+        How many columns of the table that vary have each of them.
+    pattern_of : array of int
+        The pattern of each column.
     """
 
-    scores: Floats
-    varies: NDArray[np.bool_]
-    statistic: Statistic
-    lam: Floats
-    nu: Floats
+    moments: ClassMoments | LineMoments
+    among: Among
+    patterns: NDArray[Any]
+    n_varying: Ints
     pattern_of: Ints
 
     @classmethod
-    def of_classes(cls, moments: ClassMoments) -> "RealScores":
-        """Return |COR| for two classes, and F for more."""
-        counts, pattern_of = moments.patterns()
-        lam, _ = class_axes(counts)
-        statistic: Statistic = "|COR|" if counts.shape[1] == 2 else "F"
-        nu = (counts.sum(axis=1) - counts.shape[1]).astype(np.float64)
-        return cls._scored(moments, statistic, lam, nu, pattern_of)
-
-    @classmethod
-    def of_line(cls, moments: LineMoments) -> "RealScores":
-        """Return |COR| with a real response."""
+    def of(cls, moments: ClassMoments | LineMoments, among: Among | None = None) -> "RealScores":
+        """Return |COR| for two classes and for a real response, and F for more classes."""
         patterns, pattern_of = moments.patterns()
-        lam = patterns[:, 1:] / moments.unit**2
-        return cls._scored(moments, "|COR|", lam, patterns[:, 0] - 2.0, pattern_of)
+        varying = pattern_of[moments.between + moments.within > 0.0]
+        n_varying = np.bincount(varying, minlength=len(patterns))
+        if among is None:
+            among = Among.everyone(moments.size)
+        return cls(moments, among, patterns, n_varying, pattern_of)
 
     @classmethod
-    def _scored(
-        cls,
-        moments: ClassMoments | LineMoments,
-        statistic: Statistic,
-        lam: Floats,
-        nu: Floats,
-        pattern_of: Ints,
-    ) -> "RealScores":
-        between, within = moments.between, moments.within
-        total = between + within
-        varies = total > 0.0
-        total[~varies] = 1.0
-        if statistic == "|COR|":
-            scores = np.sqrt(between / total)
-        else:
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                scores = (between / lam.shape[1]) / (within / nu[pattern_of])
-            scores = np.nan_to_num(scores, nan=0.0, posinf=np.finfo(np.float64).max)
-        return cls(scores, varies, statistic, lam, nu, pattern_of)
+    def united(cls, parts: "list[RealScores]") -> "RealScores":
+        """Return the scores of parts of a table together."""
+        among, order = _together([part.among for part in parts])
+        each = [part.moments for part in parts]
+        moments = type(each[0]).united(each).take(order)  # type: ignore[arg-type]
+        rows = np.concatenate([part.patterns for part in parts])
+        patterns, which = distinct_rows(np.concatenate([rows[:1], rows]))
+        n_varying = np.zeros(len(patterns), dtype=np.int64)
+        np.add.at(n_varying, which, np.concatenate([part.n_varying for part in parts]))
+        starts = np.cumsum([0, *(len(part.patterns) for part in parts[:-1])])
+        pattern_of = np.concatenate(
+            [part.pattern_of + start for part, start in zip(parts, starts, strict=True)]
+        )
+        return cls(moments, among, patterns, n_varying, which[pattern_of][order])
 
     @property
     def size(self) -> int:
-        """The number of columns."""
-        return self.scores.size
+        """The number of columns of the table."""
+        return self.among.size
 
-    def above(self, gamma: float) -> NDArray[np.bool_]:
-        """Say which columns have a score above gamma."""
-        return np.asarray(self.scores > gamma)
+    @property
+    def statistic(self) -> Statistic:
+        """What the scores are."""
+        several = isinstance(self.moments, ClassMoments) and self.moments.sizes.size > 2
+        return "F" if several else "|COR|"
+
+    @cached_property
+    def lam(self) -> Floats:
+        """Of each pattern, see `RealEvent`."""
+        if isinstance(self.moments, ClassMoments):
+            return class_axes(self.patterns)[0]
+        return np.asarray(self.patterns[:, 1:] / self.moments.unit**2)
+
+    @property
+    def nu(self) -> Floats:
+        """Of each pattern, see `RealEvent`."""
+        if isinstance(self.moments, ClassMoments):
+            n_classes = self.patterns.shape[1]
+            return np.asarray(self.patterns.sum(axis=1) - n_classes, dtype=np.float64)
+        return np.asarray(self.patterns[:, 0] - 2.0)
+
+    @cached_property
+    def rough(self) -> Floats:
+        """The scores."""
+        between, within = self.moments.between, self.moments.within
+        if self.statistic == "|COR|":
+            total = between + within
+            total[total == 0.0] = 1.0
+            return np.asarray(np.sqrt(between / total))
+        q = self.patterns.shape[1] - 1
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            scores = (between / q) / (within / self.nu[self.pattern_of])
+        finite = np.nan_to_num(scores, nan=0.0, posinf=np.finfo(np.float64).max)
+        return np.asarray(finite)
+
+    def stay(self, places: Ints) -> "RealScores":
+        """Return the scores at some places alone."""
+        return replace(
+            self,
+            moments=self.moments.take(places),
+            among=self.among.take(places),
+            pattern_of=self.pattern_of[places],
+        )
+
+    def take(self, columns: Ints) -> Any:
+        """Return the moments of some columns."""
+        return self.moments.take(self.among.places(columns))
+
+    def above(self, gamma: float) -> Ints:
+        """Return the columns that have a score above gamma."""
+        return self.among.columns[self.rough > gamma]
 
     def values(self, columns: Ints) -> Floats:
         """Return the scores of some columns."""
-        return np.asarray(self.scores[columns])
+        return np.asarray(self.rough[self.among.places(columns)])
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
         """Return the columns above the k-th largest score, and those that equal it."""
-        scores = self.scores
-        if always.size:
-            scores = scores.copy()
-            scores[always] = -1.0
+        scores, columns = _competing(self, always), self.among.columns
         kth = np.partition(scores, scores.size - k)[scores.size - k]
-        return np.flatnonzero(scores > kth), np.flatnonzero(scores == kth)
+        return columns[scores > kth], columns[scores == kth]
 
     def nothing_omitted(self) -> RealEvent:
         """Return the event that speaks of no feature, without a cut."""
@@ -227,19 +332,20 @@ class RealScores:
 
     def event_above(self, gamma: float, indices: Ints) -> RealEvent:
         """Return the event that all but these columns are at most at gamma."""
-        omitted = self.varies.copy()
-        omitted[indices] = False
-        return self._event(gamma, np.bincount(self.pattern_of[omitted], minlength=self.nu.size))
+        kept = self.stay(self.among.places(indices))
+        varying = kept.moments.between + kept.moments.within > 0.0
+        n_kept = np.bincount(kept.pattern_of[varying], minlength=self.nu.size)
+        return self._event(gamma, self.n_varying - n_kept)
 
     def event_by_rank(self, kept_at_cut: Ints, indices: Ints, at_random: bool) -> RealEvent:  # noqa: ARG002
         """Return the event that all but these columns are at most at the cut; ties do not occur."""
-        return self.event_above(float(self.scores[kept_at_cut[0]]), indices)
+        return self.event_above(float(self.values(kept_at_cut[:1])[0]), indices)
 
     def event_before(self, gamma: float | None, at_cut: Ints, n_omitted: int) -> RealEvent:
         """Return the event for columns that were never seen, taken to have no missing values."""
         n_features = np.zeros(self.nu.size, dtype=np.int64)
         n_features[0] = n_omitted
-        cut = float(self.scores[at_cut[0]]) if gamma is None else gamma
+        cut = float(self.values(at_cut[:1])[0]) if gamma is None else gamma
         return self._event(cut, n_features)
 
     def _event(self, cut: float | None, n_features: Ints) -> RealEvent:

@@ -71,9 +71,7 @@ def keep_all(scores: Scores[E]) -> Selection[E]:
 
 def keep_above(scores: Scores[E], gamma: float, always: Ints) -> Selection[E]:
     """Keep the features with a score above gamma, and those in ``always``."""
-    above = scores.above(gamma)
-    above[always] = True
-    indices = np.flatnonzero(above)
+    indices = np.union1d(scores.above(gamma), always)
     event = scores.event_above(gamma, indices)
     n_omitted = scores.size - indices.size
     return Selection(

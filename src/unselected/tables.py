@@ -8,6 +8,7 @@ u = 1 / alpha, which makes the limit of unrelated features, alpha = infinity, th
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import isqrt, ldexp
 
 import numpy as np
@@ -37,18 +38,43 @@ def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:
     >>> np.exp(log_pmf_table(2, np.array([0.5]), 0.0)).round(12).tolist()
     [[0.25, 0.5, 0.25]]
     """
-    i = np.arange(n_c, dtype=np.float64)
-    theta = theta[:, np.newaxis]
-    with np.errstate(divide="ignore"):  # theta may be 0 or 1
-        odds = (theta + i * u) / ((1.0 - theta) + (n_c - 1.0 - i) * u)
-        log_ratio = np.log(odds * ((n_c - i) / (i + 1.0)))
-    above_mean = i >= np.rint(n_c * theta)
-    table = np.zeros((theta.shape[0], n_c + 1))
-    np.cumsum(np.where(above_mean, log_ratio, 0.0), axis=1, out=table[:, 1:])
-    downwards = np.where(above_mean, 0.0, log_ratio)[:, ::-1]
-    table[:, :-1] -= np.cumsum(downwards, axis=1)[:, ::-1]
-    table -= np.log(np.sum(np.exp(table), axis=1, keepdims=True))
-    return table
+    return _Steps.of(n_c, theta).tables(u)[0]
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What the ratios of neighbours are made of, for some theta and any u."""
+
+    theta: Floats
+    one_less_theta: Floats
+    up: Floats
+    down: Floats
+    orders: Floats
+    above_mean: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, n_c: int, theta: Floats) -> "_Steps":
+        i = np.arange(n_c, dtype=np.float64)
+        theta = theta[:, np.newaxis]
+        above_mean = i >= np.rint(n_c * theta)
+        return cls(theta, 1.0 - theta, i, n_c - 1.0 - i, (n_c - i) / (i + 1.0), above_mean)
+
+    def tables(self, u: float) -> tuple[Floats, Floats]:
+        """Return log P(I = i) and P(I = i), one row per theta."""
+        with np.errstate(divide="ignore"):  # theta may be 0 or 1
+            ratio = self.theta + self.up * u
+            ratio /= self.one_less_theta + self.down * u
+            ratio *= self.orders
+            log_ratio = np.log(ratio, out=ratio)
+        table = np.zeros((self.theta.size, self.up.size + 1))
+        np.cumsum(np.where(self.above_mean, log_ratio, 0.0), axis=1, out=table[:, 1:])
+        downwards = np.where(self.above_mean, 0.0, log_ratio)[:, ::-1]
+        table[:, :-1] -= np.cumsum(downwards, axis=1)[:, ::-1]
+        pmf = np.exp(table)
+        total = np.sum(pmf, axis=1, keepdims=True)
+        table -= np.log(total)
+        pmf /= total
+        return table, pmf
 
 
 @dataclass(frozen=True)
@@ -66,20 +92,38 @@ class CountLaw:
 
     def blocks(self, u: float) -> Iterator[tuple[Ints, Floats, Floats]]:
         """Yield (nodes, log P(I0 | theta), log P(I1 | theta)) for blocks of nodes."""
+        for nodes, (log_p0, _), (log_p1, _) in self.pmf_blocks(u):
+            yield nodes, log_p0, log_p1
+
+    def pmf_blocks(
+        self, u: float
+    ) -> Iterator[tuple[Ints, tuple[Floats, Floats], tuple[Floats, Floats]]]:
+        """Yield nodes, and for each class log P(I | theta) and P(I | theta), in blocks of nodes."""
+        for nodes, n_twins, steps in self._steps:
+            of_class = [_with_twins(steps_of.tables(u), n_twins) for steps_of in steps]
+            yield nodes, of_class[0], of_class[-1]
+
+    @cached_property
+    def _steps(self) -> list[tuple[Ints, int, list[_Steps]]]:
+        """Blocks of nodes, how many of their mirror images come with them, and their steps."""
         n_nodes = self.theta.size
         n_half = (n_nodes + 1) // 2
+        sizes = [self.n0] if self.n0 == self.n1 else [self.n0, self.n1]
         rows = max(1, _BLOCK // (self.n0 + self.n1 + 2))
+        blocks = []
         for start in range(0, n_half, rows):
             nodes = np.arange(start, min(start + rows, n_half))
             twins = n_nodes - 1 - nodes
             twins = twins[twins >= n_half]
-            log_p0 = self._log_pmf(self.n0, nodes, twins.size, u)
-            log_p1 = log_p0 if self.n1 == self.n0 else self._log_pmf(self.n1, nodes, twins.size, u)
-            yield np.concatenate([nodes, twins]), log_p0, log_p1
+            steps = [_Steps.of(n_c, self.theta[nodes]) for n_c in sizes]
+            blocks.append((np.concatenate([nodes, twins]), twins.size, steps))
+        return blocks
 
-    def _log_pmf(self, n_c: int, nodes: Ints, n_twins: int, u: float) -> Floats:
-        table = log_pmf_table(n_c, self.theta[nodes], u)
-        return np.concatenate([table, table[:n_twins, ::-1]])
+
+def _with_twins(tables: tuple[Floats, Floats], n_twins: int) -> tuple[Floats, Floats]:
+    """Return tables together with those of the mirror images of the first nodes."""
+    log, pmf = (np.concatenate([table, table[:n_twins, ::-1]]) for table in tables)
+    return log, pmf
 
 
 def cor_squared(I0: Ints, I1: Ints, n0: int, n1: int) -> Floats:

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import betaln
 
 from unselected import SelectiveBernoulliNB
-from unselected.columns import ClassCounts
+from unselected.counting import ClassCounts
 from unselected.models.bernoulli import BernoulliModel
 from unselected.scores import CountScores
 from unselected.selection import keep_above, keep_preselected, keep_top
@@ -110,11 +110,11 @@ def test_probabilities_of_all_outcomes_sum_to_one(rule, n0, n1):
         )
         none = np.array([], dtype=int)
         if "threshold" in rule:
-            selections = [keep_above(CountScores(counts), rule["threshold"], none)]
+            selections = [keep_above(CountScores.of(counts), rule["threshold"], none)]
         else:
             selections = [
                 keep_top(
-                    CountScores(counts), rule["k"], rule["ties"], none, np.random.default_rng(s)
+                    CountScores.of(counts), rule["k"], rule["ties"], none, np.random.default_rng(s)
                 )
                 for s in range(12 if rule["ties"] == "random" else 1)
             ]
@@ -137,7 +137,7 @@ def test_two_kept_columns_tied_or_not_sum_to_one():
         counts = ClassCounts(
             np.array([q[0] for q in pairs]), np.array([q[1] for q in pairs]), n0, n1
         )
-        event = keep_preselected(CountScores(counts), p, None, np.array([], dtype=int)).event
+        event = keep_preselected(CountScores.of(counts), p, None, np.array([], dtype=int)).event
         assert event.n_kept_ties == 1 + (values[pairs[0]] == values[pairs[1]])
         ways = orders[pairs[0]] * orders[pairs[1]] * len(list(combinations(range(p), 2)))
         total += ways * np.exp(log_evidence(pairs, n0, n1, event))

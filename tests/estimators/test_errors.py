@@ -224,7 +224,7 @@ def test_a_second_fit_forgets_the_first():
     model.fit(X[:, :3], 1 - Y)
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 3
-    assert model.binarize_thresholds_.shape == (3,)
+    assert model.binarize_thresholds_.shape == (2,)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from calibration_under_selection import replicate
 from scipy import stats
 from scipy.special import gammainc
 
-from unselected.columns import ClassCounts, count_classes
+from unselected.counting import ClassCounts, count_classes
 from unselected.datasets import make_paper_simulation
 from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel
@@ -42,7 +42,7 @@ def simulation():
 @pytest.mark.parametrize("corrected", [True, False])
 def test_accurate_on_the_papers_simulation(simulation, k, corrected):
     counts, _ = count_classes(simulation.X_train, simulation.y_train, None)
-    selection = keep_top(CountScores(counts), k, "first", NONE, np.random.default_rng(0))
+    selection = keep_top(CountScores.of(counts), k, "first", NONE, np.random.default_rng(0))
     event = selection.event if corrected else Event()
     rows = simulation.X_test[:, selection.indices] > 0
     assert_accurate(counts.take(selection.indices), event, rows)
@@ -59,7 +59,7 @@ def some_counts(n0, n1, p, rng, alpha=50.0):
 @pytest.mark.parametrize("omitted", [0, 300, 10**7])
 def test_accurate_with_priors_far_from_the_default(shape, rate, omitted, seed):
     counts, rows = some_counts(15, 10, 8, np.random.default_rng(seed))
-    event = keep_preselected(CountScores(counts), 8 + omitted, None, NONE).event
+    event = keep_preselected(CountScores.of(counts), 8 + omitted, None, NONE).event
     assert_accurate(counts, event, rows, a=shape, b=rate)
 
 
@@ -67,7 +67,7 @@ def test_accurate_with_priors_far_from_the_default(shape, rate, omitted, seed):
 @pytest.mark.parametrize("gamma", [0.0, 0.4, 1.0])
 def test_accurate_with_classes_of_one_case_and_extreme_thresholds(n0, n1, gamma, seed):
     counts, rows = some_counts(n0, n1, 200, np.random.default_rng(seed), alpha=5.0)
-    selection = keep_above(CountScores(counts), gamma, NONE)
+    selection = keep_above(CountScores.of(counts), gamma, NONE)
     assert (gamma == 1.0) == (selection.indices.size == 0) or n0 + n1 < 4
     assert_accurate(counts.take(selection.indices), selection.event, rows[:, selection.indices])
 
@@ -76,7 +76,7 @@ def test_accurate_with_classes_of_one_case_and_extreme_thresholds(n0, n1, gamma,
 def test_accurate_with_ten_million_omitted(gamma, seed):
     """However odd the event is, for example ten million features all weaker than 0.02."""
     counts, rows = some_counts(40, 40, 12, np.random.default_rng(seed))
-    event = Event(keep_above(CountScores(counts), gamma, NONE).event.cut, n_at_most=10**7)
+    event = Event(keep_above(CountScores.of(counts), gamma, NONE).event.cut, n_at_most=10**7)
     assert_accurate(counts, event, rows)
 
 
@@ -119,7 +119,7 @@ def test_both_modes_are_found_where_data_and_event_contradict_each_other(gamma, 
     are good to 1e-6 for the largest alpha. A missed mode is an error of about 0.4.
     """
     counts = ClassCounts(np.array([5, 10, 12]), np.array([30, 30, 30]), 40, 40)
-    cut = keep_above(CountScores(counts), gamma, NONE).event.cut
+    cut = keep_above(CountScores.of(counts), gamma, NONE).event.cut
     rows = np.array([[True, True, True], [False, True, False]])
     posterior = BernoulliModel(b=rate).condition(counts, Event(cut, n_at_most=omitted))
     expected = dense_probability(counts, omitted, cut, rows, rate)
@@ -129,7 +129,7 @@ def test_both_modes_are_found_where_data_and_event_contradict_each_other(gamma, 
 def test_a_feature_that_equals_the_response_among_ten_million():
     """The null likelihood of such a feature at n = 1400 is far below the smallest double."""
     counts = ClassCounts(np.array([0]), np.array([700]), 700, 700)
-    event = keep_preselected(CountScores(counts), 10**7, None, NONE).event
+    event = keep_preselected(CountScores.of(counts), 10**7, None, NONE).event
     posterior = assert_accurate(counts, event, np.array([[True], [False]]))
     assert probability(posterior, np.array([[True]]))[0] > 0.99
 
@@ -146,7 +146,7 @@ def test_without_features_the_class_frequencies_are_left():
 
 def test_the_event_is_the_only_difference_between_corrected_and_not():
     counts, rows = some_counts(20, 20, 5, np.random.default_rng(0))
-    event = keep_top(CountScores(counts), 5, "first", NONE, np.random.default_rng(0)).event
+    event = keep_top(CountScores.of(counts), 5, "first", NONE, np.random.default_rng(0)).event
     corrected, uncorrected = (BernoulliModel().condition(counts, e) for e in (event, Event()))
     np.testing.assert_array_equal(corrected.log_joint(rows), uncorrected.log_joint(rows))
     assert corrected.log_evidence == uncorrected.log_evidence
@@ -156,7 +156,7 @@ def test_the_event_is_the_only_difference_between_corrected_and_not():
 def test_agrees_with_the_direct_sum_over_the_grid(corrected, seed):
     """The oracle: full tables of (I0, I1), 1500 nodes of alpha, the event as a masked sum."""
     counts, rows = some_counts(12, 17, 30, np.random.default_rng(seed), alpha=10.0)
-    selection = keep_top(CountScores(counts), 4, "first", NONE, np.random.default_rng(seed))
+    selection = keep_top(CountScores.of(counts), 4, "first", NONE, np.random.default_rng(seed))
     a, b, cut = selection.event.n_below, selection.event.n_at_most, selection.event.cut
     assert a + b == 26
 
@@ -180,7 +180,7 @@ def test_agrees_with_the_direct_sum_over_the_grid(corrected, seed):
 def test_table_and_pairs_agree(n0, n1, monkeypatch, seed):
     """Two ways to the same numbers: one table of all counts, or each pair by itself in logs."""
     counts, rows = some_counts(n0, n1, 300, np.random.default_rng(seed))
-    event = keep_preselected(CountScores(counts), 5000, 0.01, NONE).event
+    event = keep_preselected(CountScores.of(counts), 5000, 0.01, NONE).event
     log_joints = []
     for fewest in (0, 10**9):
         monkeypatch.setattr("unselected.models.bernoulli._FEWEST_PAIRS_BY_TABLE", fewest)
@@ -213,7 +213,7 @@ def test_the_papers_grid_is_the_papers():
 def test_the_papers_grid_is_visibly_coarse(simulation):
     """The largest error of a probability at k = 1000 was measured as 0.144: it is no rounding."""
     counts, _ = count_classes(simulation.X_train, simulation.y_train, None)
-    selection = keep_top(CountScores(counts), 1000, "first", NONE, np.random.default_rng(0))
+    selection = keep_top(CountScores.of(counts), 1000, "first", NONE, np.random.default_rng(0))
     rows = simulation.X_test[:, selection.indices] > 0
     kept = counts.take(selection.indices)
     exact, paper = (

@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from unselected.models.gaussian import GaussianModel, _Likelihood
-from unselected.moments import class_moments, line_moments
 from unselected.quadrature import log_sum
 from unselected.scores import RealScores
 from unselected.selection import keep_above, keep_preselected, keep_top
+from unselected.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
 CLASSES = {"two": (9, 14), "three": (8, 5, 11), "equal": (7, 7, 7)}
@@ -41,10 +41,10 @@ def case(kind, p, seed, **settings):
     if kind == "line":
         X, y = line_case(22, p, seed, **settings)
         moments = line_moments(X, y)
-        return X, oracle.codes_of(y, real=True), moments, RealScores.of_line(moments)
+        return X, oracle.codes_of(y, real=True), moments, RealScores.of(moments)
     X, y = class_case(CLASSES[kind], p, seed, **settings)
     moments = class_moments(X, y, len(CLASSES[kind]))
-    return X, oracle.codes_of(y, real=False), moments, RealScores.of_classes(moments)
+    return X, oracle.codes_of(y, real=False), moments, RealScores.of(moments)
 
 
 KINDS = [*CLASSES, "line"]
@@ -168,7 +168,7 @@ def test_a_feature_that_separates_the_classes_without_spread():
     y = np.repeat([0, 1], 10)
     X = np.column_stack([y * 3.0, np.random.default_rng(0).normal(size=20)])
     contrasts = class_moments(X, y, 2).contrasts()
-    event = RealScores.of_classes(class_moments(X, y, 2)).nothing_omitted()
+    event = RealScores.of(class_moments(X, y, 2)).nothing_omitted()
     posteriors = [
         GaussianModel(refinement=refinement).condition(contrasts, event) for refinement in (1, 10)
     ]
@@ -186,7 +186,7 @@ def test_posterior_of_tau_agrees_with_a_markov_chain(seed):
     X, y = class_case(sizes, 2, seed, tau=0.8)
     n = np.array(sizes)[:, None, None]
     moments = class_moments(X, y, 2)
-    scores = RealScores.of_classes(moments)
+    scores = RealScores.of(moments)
     event = scores.event_before(cut, NONE, omitted)
     posterior = GaussianModel().condition(moments.contrasts(), event)
     rng = np.random.default_rng(seed)
@@ -235,7 +235,7 @@ def test_two_classes_are_the_textbook_formulas(seed):
     X, y = class_case((9, 14), 1, seed)
     x0, x1 = X[y == 0, 0], X[y == 1, 0]
     moments = class_moments(X, y, 2)
-    event = RealScores.of_classes(moments).nothing_omitted()
+    event = RealScores.of(moments).nothing_omitted()
     posterior = GaussianModel().condition(moments.contrasts(), event)
     n0, n1, n = 9, 14, 23
     within = np.sum((x0 - x0.mean()) ** 2) + np.sum((x1 - x1.mean()) ** 2)
@@ -277,10 +277,10 @@ def test_units_and_origins_of_the_features_do_not_matter(kind, seed):
     moved = X * scale + shift * np.abs(scale)
     if kind == "line":
         other = line_moments(moved, codes[:, 0] * moments.unit)
-        other_scores = RealScores.of_line(other)
+        other_scores = RealScores.of(other)
     else:
         other = class_moments(moved, codes.argmax(axis=1), codes.shape[1])
-        other_scores = RealScores.of_classes(other)
+        other_scores = RealScores.of(other)
     posteriors = []
     for m, s in ((moments, scores), (other, other_scores)):
         selection = keep_top(s, 4, "first", NONE, rng)
@@ -337,7 +337,7 @@ def test_constant_features_say_nothing(seed):
     laws = []
     for columns in (everything, np.delete(everything, 2)):
         moments = class_moments(X[:, columns], y, 2)
-        event = RealScores.of_classes(moments).nothing_omitted()
+        event = RealScores.of(moments).nothing_omitted()
         posterior = GaussianModel().condition(moments.contrasts(), event)
         laws.append(posterior.law(np.array([1.0, 0.0])).log_density(X[:3, columns]))
     np.testing.assert_allclose(*laws, rtol=1e-12)
@@ -346,7 +346,7 @@ def test_constant_features_say_nothing(seed):
 def test_without_features_the_prior_is_left():
     y = np.repeat([0, 1], 5)
     moments = class_moments(np.random.default_rng(0).normal(size=(10, 2)), y, 2).take(NONE)
-    event = RealScores.of_classes(moments).nothing_omitted()
+    event = RealScores.of(moments).nothing_omitted()
     posterior = GaussianModel().condition(moments.contrasts(), event)
     weights, tau = np.exp(posterior.log_weights), np.exp(-0.5 * posterior.log_alpha)
     prior = stats.halfnorm(scale=np.sqrt(0.1))
@@ -360,7 +360,7 @@ def test_without_features_the_prior_is_left():
 def test_values_far_out_do_not_break_the_sum(seed):
     X, y = class_case((9, 14), 3, seed)
     moments = class_moments(X, y, 2)
-    event = RealScores.of_classes(moments).nothing_omitted()
+    event = RealScores.of(moments).nothing_omitted()
     posterior = GaussianModel().condition(moments.contrasts(), event)
     rows = np.array([[1e250, 0.0, 0.0], [-1e300, 1e300, 1e308], [np.nan, np.nan, np.nan]])
     logs = np.stack([posterior.law(code).log_density(rows) for code in np.eye(2)])
@@ -385,7 +385,7 @@ def test_rows_far_from_the_training_cases_reach_other_values_of_tau(scale, shrin
     X = rng.normal(size=(60, k))
     X[:, : k // 2] += 0.4 * rng.normal(size=k // 2) * y[:, None]
     moments = class_moments(X, y, 2)
-    event = RealScores.of_classes(moments).event_before(0.2, NONE, 500)
+    event = RealScores.of(moments).event_before(0.2, NONE, 500)
     model = GaussianModel(shrinkage=shrinkage)
     posterior = model.condition(moments.contrasts(), event)
     rows = scale * rng.normal(size=(4, k))
@@ -407,7 +407,7 @@ def test_rows_far_from_the_training_cases_reach_other_values_of_tau(scale, shrin
 def test_tiny_classes_and_extreme_thresholds(sizes, gamma, seed):
     X, y = class_case(sizes, 100, seed)
     moments = class_moments(X, y, 2)
-    selection = keep_above(RealScores.of_classes(moments), gamma, NONE)
+    selection = keep_above(RealScores.of(moments), gamma, NONE)
     contrasts = moments.take(selection.indices).contrasts()
     coarse, fine = (
         GaussianModel(refinement=refinement).condition(contrasts, selection.event)

@@ -8,9 +8,9 @@ from scipy import stats
 
 from unselected.models.gaussian import GaussianModel, _Likelihood
 from unselected.models.regression import RegressionPosterior
-from unselected.moments import line_moments
 from unselected.scores import RealScores
 from unselected.selection import keep_top
+from unselected.summing import line_moments
 
 NONE = np.array([], dtype=int)
 
@@ -23,7 +23,7 @@ def fitted(k, seed, *, n=25, p=60, tau=0.5, missing=0.0, shrinkage=0.0, refineme
     X, _ = GaussianModel().simulate((y / train.std())[:, None], p, rng, tau=tau)
     X[rng.random(X.shape) < missing] = np.nan
     moments = line_moments(X[:n], train)
-    selection = keep_top(RealScores.of_line(moments), k, "first", NONE, rng)
+    selection = keep_top(RealScores.of(moments), k, "first", NONE, rng)
     model = GaussianModel(shrinkage=shrinkage, refinement=refinement)
     features = model.condition(moments.take(selection.indices).contrasts(), selection.event)
     posterior = RegressionPosterior(features, n, float(train.mean()), moments.unit)
@@ -113,7 +113,7 @@ def test_without_features_the_law_is_students(seed):
     y = fitted(1, seed)[2]
     empty = GaussianModel().condition(
         line_moments(np.zeros((y.size, 1)) + np.arange(y.size)[:, None], y).take(NONE).contrasts(),
-        RealScores.of_line(line_moments(np.arange(y.size)[:, None] * 1.0, y)).nothing_omitted(),
+        RealScores.of(line_moments(np.arange(y.size)[:, None] * 1.0, y)).nothing_omitted(),
     )
     posterior = RegressionPosterior(empty, y.size, float(y.mean()), float(y.std()))
     law = stats.t(y.size - 1, y.mean(), y.std(ddof=1) * np.sqrt(1 + 1 / y.size))
@@ -131,7 +131,7 @@ def test_two_features_that_contradict_each_other_give_two_peaks():
     y = rng.normal(size=60)
     X = np.column_stack([y, y]) + 0.05 * rng.normal(size=(60, 2))
     moments = line_moments(X, y)
-    event = RealScores.of_line(moments).nothing_omitted()
+    event = RealScores.of(moments).nothing_omitted()
     model = GaussianModel(a=0.5, b=0.001)  # tau may be large, so that the features are trusted
     posterior = RegressionPosterior(
         model.condition(moments.contrasts(), event), 60, float(y.mean()), float(y.std())
@@ -166,7 +166,7 @@ def test_units_of_the_response_do_not_matter(seed):
         moved = scale * y + shift
         moments = line_moments(X, moved)
         features = GaussianModel().condition(
-            moments.contrasts(), RealScores.of_line(moments).event_before(0.3, NONE, 100)
+            moments.contrasts(), RealScores.of(moments).event_before(0.3, NONE, 100)
         )
         posterior = RegressionPosterior(features, 30, float(moved.mean()), moments.unit)
         mean, std = one(posterior, X[0]).mean_and_std()
@@ -220,7 +220,7 @@ def test_features_that_all_but_equal_the_response_and_a_row_far_out():
     signs = rng.choice([-1.0, 1.0], k)
     X = y[:, None] * signs + 0.01 * rng.normal(size=(n, k))
     moments = line_moments(X, y)
-    event = RealScores.of_line(moments).nothing_omitted()
+    event = RealScores.of(moments).nothing_omitted()
     posterior = RegressionPosterior(
         GaussianModel().condition(moments.contrasts(), event), n, float(y.mean()), moments.unit
     )

@@ -3,9 +3,12 @@
 from numbers import Real
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from unselected.columns import Binarize, count_classes
+from unselected.contest import count_scores
+from unselected.counting import Binarize
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.inputs import (
     check_choice,
@@ -16,7 +19,6 @@ from unselected.estimators.inputs import (
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
-from unselected.scores import CountScores
 from unselected.selection import Ties
 
 
@@ -63,6 +65,9 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     quadrature : {"exact", "paper"}, default="exact"
         "exact" integrates to rounding error over a feature's overall rate and adaptively over the
         concentration; "paper" is the grid of the paper, 21 x 30 points, for reproduction.
+    store_scores : bool, default=False
+        Keep the scores and counts of all features, not only of the kept ones. Without it the
+        memory that a fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
         Used by ``ties="random"`` only.
 
@@ -80,8 +85,13 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         ``preselected_from`` made one.
     scores_ : ndarray of shape (n_kept,)
         Absolute correlations of the kept features, in the order of ``selection_.indices``.
-    binarize_thresholds_ : ndarray of shape (n_features_in_,)
-        Cuts of the columns, from training rows only; 0.5 for columns that are 0 and 1.
+    feature_scores_ : ndarray of shape (n_features_in_,)
+        Those of all features; only with ``store_scores=True``.
+    feature_counts_ : ndarray of shape (2, n_features_in_)
+        Ones of each feature among the cases of the first and of the second class; only with
+        ``store_scores=True``.
+    binarize_thresholds_ : ndarray of shape (n_kept,)
+        Cuts of the kept columns, from training rows only; 0.5 for columns that are 0 and 1.
     concentration_ : ndarray of shape (n_nodes,)
         Values of the concentration that the predictions average over; infinite where features
         are unrelated to the classes to within the range of a double (shapes below 0.1).
@@ -117,6 +127,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     """
 
     binarize_thresholds_: Floats
+    feature_counts_: NDArray[Any]
 
     def __init__(
         self,
@@ -131,6 +142,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         class_pseudocounts: tuple[float, float] = (1.0, 1.0),
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         quadrature: Literal["exact", "paper"] = "exact",
+        store_scores: bool = False,
         random_state: Any = None,
     ) -> None:
         self.k = k
@@ -143,6 +155,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
         self.quadrature = quadrature
+        self.store_scores = store_scores
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
@@ -167,23 +180,26 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         """
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
+        rule = self._checked_rule(table, "|COR|")
         binarize = _plain_cut(self.binarize)
-        counts, thresholds = count_classes(table.X, table.y, binarize, table.label)
-        scores = CountScores(counts)
-        selection = self._select(scores, table)
+        scores = count_scores(table.X, table.y, binarize, table.label, self._contest(rule))
+        selection = self._select(scores, rule, table)
         indices, event = selection.indices, selection.event
+        counted = scores.take(indices)
         kept = KeptBernoulli(
             model=model,
-            counts=counts.take(indices),
+            counts=counted.counts,
             event=event if self.correct_selection else event.emptied(),
-            thresholds=thresholds[indices],
+            thresholds=counted.cuts,
             binarize=binarize,
             classes=table.classes,
             names=None if table.names is None else table.names[indices],
         )
         self._remember(table, selection, scores, kept.posterior)
+        if self.store_scores:
+            self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
-        self.binarize_thresholds_ = thresholds
+        self.binarize_thresholds_ = counted.cuts
         self._kept = kept
         return self
 

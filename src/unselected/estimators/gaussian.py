@@ -2,12 +2,11 @@
 
 from typing import Any, Self
 
+from unselected.contest import class_scores
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.inputs import check_pseudocounts, check_training
 from unselected.estimators.selecting import GaussianEstimator
 from unselected.kept import KeptGaussian
-from unselected.moments import class_moments
-from unselected.scores import RealScores
 from unselected.selection import Ties
 
 
@@ -57,6 +56,9 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         inverse-chi-squared with this many degrees of freedom around a common variance, which is
         learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
         same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+    store_scores : bool, default=False
+        Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
+        needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
         Used by ``ties="random"`` only.
 
@@ -74,6 +76,8 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         made one.
     scores_ : ndarray of shape (n_kept,)
         The scores of the kept features, in the order of ``selection_.indices``.
+    feature_scores_ : ndarray of shape (n_features_in_,)
+        The scores of all features; only with ``store_scores=True``.
     concentration_ : ndarray of shape (n_nodes,)
         Values of 1 / tau^2 that the predictions average over.
     concentration_weights_ : ndarray of shape (n_nodes,)
@@ -126,6 +130,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         class_pseudocounts: Any = 1.0,
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         variance_shrinkage: float = 0.0,
+        store_scores: bool = False,
         random_state: Any = None,
     ) -> None:
         self.k = k
@@ -137,6 +142,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
         self.variance_shrinkage = variance_shrinkage
+        self.store_scores = store_scores
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -162,13 +168,14 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
                 f"y has {table.classes.size} classes among {table.y.size} cases: the spread within "
                 "classes cannot be told without more cases than classes."
             )
-        moments = class_moments(table.X, table.y, table.classes.size, table.label)
-        scores = RealScores.of_classes(moments)
-        selection = self._select(scores, table)
+        n_classes = table.classes.size
+        rule = self._checked_rule(table, "|COR|" if n_classes == 2 else "F")
+        scores = class_scores(table.X, table.y, n_classes, table.label, self._contest(rule))
+        selection = self._select(scores, rule, table)
         indices, event = selection.indices, selection.event
         kept = KeptGaussian(
             model=model,
-            moments=moments.take(indices),
+            moments=scores.take(indices),
             event=event if self.correct_selection else event.emptied(),
             pseudocounts=pseudocounts,
             classes=table.classes,

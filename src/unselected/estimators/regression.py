@@ -4,15 +4,14 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from unselected.contest import line_scores
 from unselected.estimators.base import PredictiveRegressor
 from unselected.estimators.inputs import check_training
 from unselected.estimators.panel import RegressorPanel
 from unselected.estimators.selecting import GaussianEstimator
 from unselected.kept import KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
-from unselected.moments import line_moments
 from unselected.quadrature import Floats
-from unselected.scores import RealScores
 from unselected.selection import Ties
 
 
@@ -59,6 +58,9 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         inverse-chi-squared with this many degrees of freedom around a common variance, which is
         learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
         same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+    store_scores : bool, default=False
+        Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
+        needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
         Used by ``ties="random"`` only.
 
@@ -75,6 +77,8 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         ``preselected_from`` made one.
     scores_ : ndarray of shape (n_kept,)
         The absolute correlations of the kept features, in the order of ``selection_.indices``.
+    feature_scores_ : ndarray of shape (n_features_in_,)
+        The scores of all features; only with ``store_scores=True``.
     concentration_ : ndarray of shape (n_nodes,)
         Values of 1 / tau^2 that the predictions average over.
     concentration_weights_ : ndarray of shape (n_nodes,)
@@ -125,6 +129,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         ties: Ties = "first",
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         variance_shrinkage: float = 0.0,
+        store_scores: bool = False,
         random_state: Any = None,
     ) -> None:
         self.k = k
@@ -135,6 +140,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         self.ties = ties
         self.concentration_prior = concentration_prior
         self.variance_shrinkage = variance_shrinkage
+        self.store_scores = store_scores
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -154,13 +160,13 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         """
         model = self._checked_model()
         table = check_training(self, X, y, "numbers")
-        moments = line_moments(table.X, table.y, table.label)
-        scores = RealScores.of_line(moments)
-        selection = self._select(scores, table)
+        rule = self._checked_rule(table, "|COR|")
+        scores = line_scores(table.X, table.y, table.label, self._contest(rule))
+        selection = self._select(scores, rule, table)
         indices, event = selection.indices, selection.event
         kept = KeptRegression(
             model=model,
-            moments=moments.take(indices),
+            moments=scores.take(indices),
             event=event if self.correct_selection else event.emptied(),
             y_mean=float(table.y.mean()),
             names=None if table.names is None else table.names[indices],

@@ -1,6 +1,7 @@
 """What every selective estimator does: check how features are to be selected, select, remember."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.columns import Columns, check_finite
+from unselected.contest import Contest
 from unselected.estimators.inputs import (
     TrainingTable,
     check_choice,
@@ -24,6 +26,7 @@ from unselected.estimators.inputs import (
     column_label,
     find_columns,
 )
+from unselected.events import Statistic
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
 from unselected.quadrature import Floats
 from unselected.scores import Scores
@@ -38,6 +41,27 @@ from unselected.selection import (
 )
 from unselected.sources import ColumnSource
 
+
+@dataclass(frozen=True)
+class SelectionRule:
+    """What the parameters of an estimator ask for, found to be possible.
+
+    Attributes
+    ----------
+    k : int or None
+    gamma : float or None
+        The threshold.
+    always : array of int
+    n_before : int or None
+        How many columns there were before somebody kept these.
+    """
+
+    k: int | None
+    gamma: float | None
+    always: NDArray[np.intp]
+    n_before: int | None
+
+
 # How errors call the scores.
 _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 
@@ -51,11 +75,13 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     preselected_from: int | None
     always_keep: Any
     ties: Ties
+    store_scores: bool
     random_state: Any
 
     selection_: Selection[Any]
     threshold_: float | None
     scores_: Floats
+    feature_scores_: Floats
     concentration_: Floats
     concentration_weights_: Floats
     omission_probability_: Floats
@@ -124,6 +150,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     def _check_rule(self) -> None:
         """Check the parameters of the selection that do not depend on the data."""
         check_flag("correct_selection", self.correct_selection)
+        check_flag("store_scores", self.store_scores)
         check_choice("ties", self.ties, ("first", "random"))
         if self.k is not None and self.threshold is not None:
             raise ValueError(
@@ -135,53 +162,60 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 "column of X is kept then."
             )
 
-    def _select(self, scores: Scores[E], table: TrainingTable) -> Selection[E]:
-        p = scores.size
+    def _checked_rule(self, table: TrainingTable, statistic: Statistic) -> SelectionRule:
+        """Check the parameters of the selection against the table; return what they ask for."""
+        p = table.X.shape[1]
         always = find_columns(self.always_keep, table.names, p, "always_keep")
-        gamma = None
+        gamma = k = n_before = None
         if self.threshold is not None:
-            gamma = check_score("threshold", self.threshold, scores.statistic)
+            gamma = check_score("threshold", self.threshold, statistic)
         if self.preselected_from is not None:
-            return self._take_all(scores, table, always, gamma)
-        if gamma is not None:
-            return _warn_if_empty(keep_above(scores, gamma, always))
-        if self.k is None:
-            return keep_all(scores)
-        if always.size == p:
-            raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
-        free = "the number of columns" + (" that are not always kept" if always.size else "")
-        k = check_whole("k", self.k, 1, p - always.size, free)
-        return keep_top(scores, k, self.ties, always, self._rng())
-
-    def _take_all(
-        self,
-        scores: Scores[E],
-        table: TrainingTable,
-        always: NDArray[np.intp],
-        gamma: float | None,
-    ) -> Selection[E]:
-        """Keep the columns that somebody kept before, once that is found to be possible."""
-        p = scores.size
-        n_before = check_whole(
-            "preselected_from", self.preselected_from, p, None, "the columns of X included"
-        )
-        if gamma is None and always.size == p:
-            raise ValueError(
-                f"preselected_from={n_before} says nothing where every column is in "
-                "always_keep: give the threshold, or columns that were up for selection."
+            n_before = check_whole(
+                "preselected_from", self.preselected_from, p, None, "the columns of X included"
             )
-        if gamma is not None:
-            above = scores.above(gamma)
-            above[always] = True
-            if not above.all():
-                column = int(np.argmin(above))
-                value = scores.values(np.array([column]))[0]
+            if gamma is None and always.size == p:
                 raise ValueError(
-                    f"{table.label(column)} has {_WORDS[scores.statistic]} of {value:.6g}, which "
-                    f"is not above threshold={gamma:.6g}: it cannot have been kept by that "
-                    "threshold."
+                    f"preselected_from={n_before} says nothing where every column is in "
+                    "always_keep: give the threshold, or columns that were up for selection."
                 )
-        return keep_preselected(scores, n_before, gamma, always)
+        elif self.k is not None:
+            if always.size == p:
+                raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
+            free = "the number of columns" + (" that are not always kept" if always.size else "")
+            k = check_whole("k", self.k, 1, p - always.size, free)
+        return SelectionRule(k, gamma, always, n_before)
+
+    def _contest(self, rule: SelectionRule) -> Contest:
+        """Return who may be forgotten while the table is read: nobody where scores are stored."""
+        if rule.n_before is not None or self.store_scores:
+            return Contest()
+        return Contest(rule.k, rule.gamma, rule.always)
+
+    def _select(self, scores: Scores[E], rule: SelectionRule, table: TrainingTable) -> Selection[E]:
+        if rule.n_before is not None:
+            self._check_kept_before(scores, rule, table)
+            return keep_preselected(scores, rule.n_before, rule.gamma, rule.always)
+        if rule.gamma is not None:
+            return _warn_if_empty(keep_above(scores, rule.gamma, rule.always))
+        if rule.k is None:
+            return keep_all(scores)
+        return keep_top(scores, rule.k, self.ties, rule.always, self._rng())
+
+    def _check_kept_before(
+        self, scores: Scores[E], rule: SelectionRule, table: TrainingTable
+    ) -> None:
+        """Raise where a column cannot have been kept by the threshold given."""
+        if rule.gamma is None:
+            return
+        kept = np.union1d(scores.above(rule.gamma), rule.always)
+        others = np.setdiff1d(scores.among.columns, kept, assume_unique=True)
+        if others.size:
+            value = scores.values(others[:1])[0]
+            raise ValueError(
+                f"{table.label(int(others[0]))} has {_WORDS[scores.statistic]} of {value:.6g}, "
+                f"which is not above threshold={rule.gamma:.6g}: it cannot have been kept by that "
+                "threshold."
+            )
 
     def _rng(self) -> np.random.Generator:
         """Return a generator, seeded from ``random_state`` only where ties are drawn."""
@@ -201,6 +235,8 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         self.selection_ = selection
         self.threshold_ = selection.threshold
         self.scores_ = scores.values(selection.indices)
+        if self.store_scores:
+            self.feature_scores_ = scores.values(scores.among.columns)
         with np.errstate(over="ignore"):
             self.concentration_ = np.exp(posterior.log_alpha)
         self.concentration_weights_ = np.exp(posterior.log_weights)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from unselected.calibration import Estimate, most_probable
-from unselected.columns import Binarize, count_classes
+from unselected.counting import Binarize, count_classes
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import choose_model
 from unselected.estimators.gaussian import SelectiveGaussianNB

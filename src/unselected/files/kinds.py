@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import Binarize, ClassCounts
+from unselected.counting import Binarize, ClassCounts
 from unselected.events import Event, RealEvent, Statistic
 from unselected.files.entries import (
     Fault,

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, xlogy
 
-from unselected.columns import ClassCounts
+from unselected.counting import ClassCounts
 from unselected.events import Event
 from unselected.models.concentration import ConcentrationPrior
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.quadrature import Floats, gauss_legendre, log_sum, simpson, theta_nodes
 from unselected.tables import CountLaw, Ints
 
-# When the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries, none of them below 1e-160.
-_MOST_CASES_BY_TABLE, _FEWEST_PAIRS_BY_TABLE = 512, 200
+# With so few cases no probability of a pair of counts is below 1e-160, and for so many pairs
+# the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
+_FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
 
 # Elements of a float copy of the rows that are predicted at a time.
 _ROW_BLOCK = 1 << 20
@@ -189,8 +190,8 @@ class _Likelihood:
         self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
         per_pair = _log_best(n0, self.I0) + _log_best(n1, self.I1)
         self.log_bound = float(self.n_equal @ per_pair)
-        # With so few cases no probability of a pair of counts is anywhere near the smallest double.
-        self.by_table = n0 + n1 <= _MOST_CASES_BY_TABLE and self.I0.size > _FEWEST_PAIRS_BY_TABLE
+        self.few_cases = n0 + n1 <= _FEW_CASES
+        self.by_table = self.few_cases and self.I0.size > _FEWEST_PAIRS_BY_TABLE
         self.omitted: list[OmittedCounts] = []
         if event.cut is not None:
             self.omitted.append(OmittedCounts.at_most(event.cut, n0, n1))
@@ -207,12 +208,12 @@ class _Likelihood:
     def _compute(self, u: float) -> _Record:
         log_pairs = np.full((2, self.I0.size), -np.inf)
         selected = np.zeros(len(self.omitted))
-        for nodes, log_p0, log_p1 in self.law.blocks(u):
+        for nodes, (log_p0, pmf0), (log_p1, pmf1) in self.law.pmf_blocks(u):
             theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            pmf0 = np.exp(log_p0)
-            pmf1 = pmf0 if log_p1 is log_p0 else np.exp(log_p1)
             if self.by_table:
                 sums = self._log_table(pmf0, pmf1, weights, theta)
+            elif self.few_cases:
+                sums = self._log_products(pmf0, pmf1, weights, theta)
             else:
                 sums = self._log_pairs(log_p0, log_p1, weights, theta)
             log_pairs = np.logaddexp(log_pairs, sums)
@@ -239,6 +240,12 @@ class _Likelihood:
         sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(sums) + top[:, 0])
+
+    def _log_products(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
+        """Return the same by products of probabilities: faster for few cases."""
+        products = np.take(pmf0, self.I0, axis=1) * np.take(pmf1, self.I1, axis=1)
+        with np.errstate(divide="ignore"):
+            return np.log(np.stack([weights, weights * theta]) @ products)
 
     def _log_table(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
         """Return the same by one table of all counts: faster for many pairs and few cases."""

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.utils import check_X_y
 
-from unselected.columns import count_classes
+from unselected.counting import count_classes
 from unselected.omission import OmittedCounts
 from unselected.plots.style import (
     CELLS,

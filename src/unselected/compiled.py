@@ -1,0 +1,153 @@
+"""The inner loops of the pass over the columns, compiled by numba.
+
+Import this through `kernels`. Each has a twin in plain numpy, which is used where numba is not
+installed or the table is too small for it to pay: `counting` for counts, `summing` for moments.
+Rows are taken four at a time, so that the sums are read and written only once for four.
+"""
+
+import numpy as np
+from numba import njit
+
+_compile = njit(nogil=True, cache=True)
+
+# A byte holds the sum of so many bits.
+_MOST_BITS = 255
+_FOUR = 4
+
+
+@_compile
+def _add_four(a, b, c, d, total, seen):
+    for j in range(total.size):
+        total[j] += a[j] + b[j] + c[j] + d[j]
+        seen[j] |= a[j] | b[j] | c[j] | d[j]
+
+
+@_compile
+def _add_one(a, total, seen):
+    for j in range(total.size):
+        total[j] += a[j]
+        seen[j] |= a[j]
+
+
+@_compile
+def _widen(few, total):
+    for j in range(few.size):
+        total[j] += few[j]
+        few[j] = 0
+
+
+@_compile
+def count_rows(X, order, sizes, total, seen):
+    """Add the bytes of each class, rows in this order, to ``total`` (2, width); OR them all."""
+    few = np.zeros(X.shape[1], dtype=np.uint8)
+    start = 0
+    for g in range(2):
+        stop, held = start + sizes[g], 0
+        while start < stop:
+            if held + _FOUR > _MOST_BITS:
+                _widen(few, total[g])
+                held = 0
+            if start + _FOUR <= stop:
+                a, b, c, d = order[start], order[start + 1], order[start + 2], order[start + 3]
+                _add_four(X[a], X[b], X[c], X[d], few, seen)
+                start, held = start + _FOUR, held + _FOUR
+            else:
+                _add_one(X[order[start]], few, seen)
+                start, held = start + 1, held + 1
+        _widen(few, total[g])
+
+
+@_compile
+def _sum_of_bytes(word):
+    pairs = np.uint64(0x00FF00FF00FF00FF)
+    each = np.uint64(0x0001000100010001)
+    return ((word & pairs) + ((word >> np.uint64(8)) & pairs)) * each >> np.uint64(48)
+
+
+@_compile
+def count_words(words, in_class_one, total, seen):
+    """Add the bytes of each column, eight cases a word, to ``total`` (2, width); OR the words.
+
+    ``words`` is of shape (width, m). Bytes are added where they stand, at most 255 of them.
+    """
+    width, m = words.shape
+    for j in range(width):
+        column = words[j]
+        for start in range(0, m, _MOST_BITS):
+            both, ones, found = np.uint64(0), np.uint64(0), np.uint64(0)
+            for i in range(start, min(start + _MOST_BITS, m)):
+                both += column[i]
+                ones += column[i] & in_class_one[i]
+                found |= column[i]
+            total[0, j] += _sum_of_bytes(both) - _sum_of_bytes(ones)
+            total[1, j] += _sum_of_bytes(ones)
+            seen[j] |= found
+
+
+@_compile
+def _add_four_squares(a, b, c, d, center, total, squares):
+    for j in range(total.size):
+        m = center[j]
+        A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
+        total[j] = total[j] + A + B + C + D
+        squares[j] = squares[j] + A * A + B * B + C * C + D * D
+
+
+@_compile
+def _add_one_square(a, center, total, squares):
+    for j in range(total.size):
+        A = a[j] - center[j]
+        total[j] += A
+        squares[j] += A * A
+
+
+@_compile
+def sum_rows(X, order, sizes, center, total, squares):
+    """Add, for each class, the differences from ``center`` (width,) and their squares.
+
+    ``total`` and ``squares`` are of shape (G, width).
+    """
+    start = 0
+    for g in range(sizes.size):
+        stop = start + sizes[g]
+        while start < stop:
+            if start + _FOUR <= stop:
+                a, b, c, d = order[start], order[start + 1], order[start + 2], order[start + 3]
+                _add_four_squares(X[a], X[b], X[c], X[d], center, total[g], squares[g])
+                start += _FOUR
+            else:
+                _add_one_square(X[order[start]], center, total[g], squares[g])
+                start += 1
+
+
+@_compile
+def _add_four_products(a, b, c, d, y, center, total, squares, products):
+    for j in range(total.size):
+        m = center[j]
+        A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
+        total[j] = total[j] + A + B + C + D
+        squares[j] = squares[j] + A * A + B * B + C * C + D * D
+        products[j] = products[j] + A * y[0] + B * y[1] + C * y[2] + D * y[3]
+
+
+@_compile
+def _add_one_product(a, y, center, total, squares, products):
+    for j in range(total.size):
+        A = a[j] - center[j]
+        total[j] += A
+        squares[j] += A * A
+        products[j] += A * y
+
+
+@_compile
+def sum_products(X, y, center, total, squares, products):
+    """Add the differences from ``center``, their squares, and their products with y."""
+    n, start = X.shape[0], 0
+    while start + _FOUR <= n:
+        a, b, c, d = X[start], X[start + 1], X[start + 2], X[start + 3]
+        some = y[start : start + _FOUR]
+        _add_four_products(a, b, c, d, some, center, total, squares, products)
+        start += _FOUR
+    while start < n:
+        _add_one_product(X[start], y[start], center, total, squares, products)
+        start += 1

@@ -1,0 +1,144 @@
+"""Who can still be selected: the scores of a table are sifted while it is read.
+
+A column that is below the k-th best of those already seen, or not above a threshold, is forgotten
+at once. What is kept of a table of p columns is then what its best columns need, whatever p is;
+of the others it is known how many they are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.columns import Among, Columns, Label
+from unselected.counting import Binarize, Counted, over_counts
+from unselected.moments import ClassMoments, LineMoments
+from unselected.quadrature import Floats
+from unselected.scores import CountScores, RealScores
+from unselected.summing import over_class_moments, over_line_moments
+from unselected.tables import CLOSE, Ints
+
+S = TypeVar("S", CountScores, RealScores)
+
+# Columns that may wait to be sifted again, besides twice those that are to be kept.
+_WAITING = 10_000
+
+
+@dataclass
+class Contest:
+    """The rule by which columns drop out.
+
+    Attributes
+    ----------
+    k : int or None
+        So many of those that compete will be kept at most.
+    gamma : float or None
+        Nothing at or below this will be kept.
+    always : array of int
+        Columns that are kept and do not compete.
+    bound : float
+        What the k-th best has at least, as far as is known.
+    """
+
+    k: int | None = None
+    gamma: float | None = None
+    always: Ints = field(default_factory=lambda: np.array([], dtype=np.intp))
+    bound: float = -np.inf
+
+    def sift(self, scores: S) -> S:
+        """Return the scores of those that stay, ties at the k-th place included."""
+        if self.gamma is None and self.k is None:
+            return scores
+        exempt = self._exempt(scores.among)
+        if self.gamma is not None:
+            above = scores.among.places(scores.above(self.gamma))
+            return scores.stay(np.union1d(above, np.flatnonzero(exempt)))
+        staying = self._contenders(scores.rough, exempt)
+        return scores.stay(np.flatnonzero(staying | exempt))
+
+    def learn(self, scores: S) -> None:
+        """Raise the bound to the k-th best of these."""
+        if self.k is not None:
+            competing = scores.rough[~self._exempt(scores.among)]
+            self.bound = max(self.bound, _kth(competing, self.k))
+
+    def _exempt(self, among: Among) -> NDArray[np.bool_]:
+        """Say which columns do not compete."""
+        if not self.always.size:
+            return np.zeros(among.columns.shape, dtype=bool)
+        return np.isin(among.columns, self.always, assume_unique=True)
+
+    def _contenders(self, rough: Floats, exempt: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        assert self.k is not None
+        staying = rough >= self.bound * (1.0 - CLOSE)
+        if np.count_nonzero(staying) > self.k:
+            kth = _kth(rough[staying & ~exempt], self.k)
+            staying &= rough >= kth * (1.0 - CLOSE)
+        return staying
+
+
+def _kth(values: Floats, k: int) -> float:
+    """Return the k-th largest value; -inf where there are fewer."""
+    if values.size < k:
+        return -np.inf
+    return float(np.partition(values, values.size - k)[values.size - k])
+
+
+def count_scores(
+    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: Label, contest: Contest
+) -> CountScores:
+    """Return the scores of the binary columns that can be selected, in one pass over a table.
+
+    The parameters are those of `counting.over_counts`.
+
+    >>> X = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 0]])
+    >>> best = count_scores(X, np.array([0, 0, 1, 1]), None, str, Contest(k=1))
+    >>> best.among.columns.tolist(), best.size
+    ([0], 3)
+    """
+    then = partial(_sift_counts, contest=contest)
+    return _gather(over_counts(X, y, binarize, label, then), contest, CountScores.united)
+
+
+def class_scores(
+    X: Columns, y: NDArray[np.intp], n_classes: int, label: Label, contest: Contest
+) -> RealScores:
+    """Return the scores of the real-valued columns that can be selected, by class."""
+    then = partial(_sift_moments, contest=contest)
+    parts = over_class_moments(X, y, n_classes, label, then)
+    return _gather(parts, contest, RealScores.united)
+
+
+def line_scores(X: Columns, y: Floats, label: Label, contest: Contest) -> RealScores:
+    """Return the scores of the real-valued columns that can be selected, with a real response."""
+    then = partial(_sift_moments, contest=contest)
+    return _gather(over_line_moments(X, y, label, then), contest, RealScores.united)
+
+
+def _sift_counts(counted: Counted, among: Among, *, contest: Contest) -> CountScores:
+    return contest.sift(CountScores(counted, among))
+
+
+def _sift_moments(
+    moments: ClassMoments | LineMoments, among: Among, *, contest: Contest
+) -> RealScores:
+    return contest.sift(RealScores.of(moments, among))
+
+
+def _gather(parts: Iterator[S], contest: Contest, unite: Callable[[list[S]], S]) -> S:
+    """Return the parts together; sifted again whenever too many wait."""
+    waiting: list[S] = []
+    n_waiting, most = 0, np.inf if contest.k is None else 2 * contest.k + _WAITING
+    for part in parts:
+        waiting.append(part)
+        n_waiting += part.among.columns.size
+        knows_nothing = contest.k is not None and contest.bound == -np.inf
+        if n_waiting > most or knows_nothing:
+            waiting = [contest.sift(unite(waiting))]
+            contest.learn(waiting[0])
+            n_waiting = waiting[0].among.columns.size
+            most = max(most, 2 * n_waiting)
+    return contest.sift(unite(waiting))

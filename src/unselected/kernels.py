@@ -1,0 +1,24 @@
+"""Compiled loops, for tables so large that loading the compiler pays."""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+# From so many values on. Loading numba takes about as long as plain numpy takes for that many.
+WORTH_COMPILING = 10**8
+
+
+def kernels_for(n_values: int) -> Any:
+    """Return the compiled loops for a table of that size; None where plain numpy is to be used.
+
+    That is where the table is small, or numba is not installed.
+    """
+    return _kernels() if n_values >= WORTH_COMPILING else None
+
+
+@cache
+def _kernels() -> Any:
+    if find_spec("numba") is None:
+        return None
+    return import_module("unselected.compiled")
