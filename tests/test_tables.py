@@ -76,7 +76,8 @@ def test_joint_table_sums_to_one_and_is_the_papers(n0, n1, log_alpha):
     alpha = np.exp(log_alpha)
     table = joint_table(law(n0, n1), 1.0 / alpha)
     assert table.sum() == pytest.approx(1.0, abs=1e-12)
-    np.testing.assert_allclose(table, oracle.joint_table(n0, n1, alpha)[0], rtol=1e-9)
+    # Gamma functions of alpha = 160000 leave the oracle about nine digits.
+    np.testing.assert_allclose(table, oracle.joint_table(n0, n1, alpha)[0], rtol=1e-8)
     np.testing.assert_allclose(table, table[::-1, ::-1], rtol=1e-11)
 
 

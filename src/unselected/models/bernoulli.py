@@ -245,7 +245,7 @@ class _Likelihood:
         """Return the same by products of probabilities: faster for few cases."""
         products = np.take(pmf0, self.I0, axis=1) * np.take(pmf1, self.I1, axis=1)
         with np.errstate(divide="ignore"):
-            return np.log(np.stack([weights, weights * theta]) @ products)
+            return np.asarray(np.log(np.stack([weights, weights * theta]) @ products))
 
     def _log_table(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
         """Return the same by one table of all counts: faster for many pairs and few cases."""
