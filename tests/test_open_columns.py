@@ -362,6 +362,44 @@ def spoil(path, fault, kind, X, folder):
             os.truncate(file, file.stat().st_size // 2)
 
 
+CHUNK_OF_COLUMN_30 = {"zarr 2": "1.3", "zarr 3": "c/1/30", "sharded zarr": "c/0/1"}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("kind", CHUNK_OF_COLUMN_30)
+@pytest.mark.usefixtures("block_width")
+def test_a_zarr_chunk_that_vanishes_is_no_fill_value(kind, estimator, tmp_path):
+    X, y = genotypes(0, missing=False)
+    path = written(kind, X, tmp_path)
+    source = open_columns(path)
+    key = CHUNK_OF_COLUMN_30[kind]
+    (path / key).unlink()
+    assert np.any(zarr.open(str(path))[:, 30] != X[:, 30])  # which Zarr does not mind
+    fresh = estimator(k=5)
+    message = rf"X\.zarr: columns \d+ to \d+ cannot be read: .* chunk {key} is gone"
+    with pytest.raises(SourceError, match=message):
+        fresh.fit(source, y)
+    assert not [name for name in vars(fresh) if name.endswith("_")]
+    np.testing.assert_array_equal(source[:, :20], X[:, :20])  # others are there
+    with pytest.raises(SourceError, match=rf"2 columns cannot be read: .* chunk {key} is gone"):
+        _ = source[:, np.array([30, 0])]
+
+
+@pytest.mark.parametrize("kind", CHUNK_OF_COLUMN_30)
+def test_zarr_chunks_that_were_never_written_are_fill_values_until_they_are(kind, tmp_path):
+    X, y = genotypes(0, missing=False)
+    path = written(kind, X, tmp_path)
+    key = CHUNK_OF_COLUMN_30[kind]
+    (path / key).unlink()
+    sparser = zarr.open(str(path), mode="r+")
+    source = open_columns(path)
+    fitted_alike(SelectiveGaussianNB, sparser[:], y, source)
+    sparser[25:, 30] = 2
+    with pytest.raises(SourceError, match=rf"the chunk {key} is not what it was; open it again"):
+        _ = source[:, 30:31]
+    np.testing.assert_array_equal(open_columns(path)[:, :], sparser[:])
+
+
 @pytest.mark.parametrize("kind", IN_MEMORY)
 def test_what_is_in_memory_needs_the_file_no_more(kind, tmp_path):
     X, y = genotypes(0, missing=False)

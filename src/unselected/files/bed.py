@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.opened import FileColumns, distinct_names, library, telling_damage
+from unselected.files.opened import FileColumns, distinct_names, library, places, telling_damage
 from unselected.files.tables import TableError
 from unselected.tables import Ints
 
@@ -43,7 +43,7 @@ class BedColumns(FileColumns):
         if unknown.any():
             column = int(np.argmax(unknown.any(axis=0)))
             row = int(np.argmax(unknown[:, column]))
-            variant = int(np.arange(self.shape[1])[columns][column])
+            variant = int(places(columns, self.shape[1])[column])
             name = "" if self.names is None else f" ({self.names[variant]!r})"
             raise ValueError(
                 f"the genotype of variant {variant}{name} is missing in row {row}: with "

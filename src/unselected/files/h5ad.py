@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unselected.files.npz import sparse_source
-from unselected.files.opened import FileColumns, distinct_names, library, telling_damage
+from unselected.files.opened import FileColumns, distinct_names, library, places, telling_damage
 from unselected.files.tables import TableError
 from unselected.sources import ColumnSource
 from unselected.tables import Ints
@@ -20,8 +20,8 @@ class DenseH5ad(FileColumns):
         with _file(self.path) as file:
             if isinstance(columns, slice):
                 return np.asarray(file["X"][:, columns])
-            places, back = np.unique(columns, return_inverse=True)  # HDF5 wants them in order
-            return np.asarray(file["X"][:, places])[:, back]
+            ordered, back = np.unique(columns, return_inverse=True)  # which HDF5 wants
+            return np.asarray(file["X"][:, ordered])[:, back]
 
 
 class ByColumnH5ad(FileColumns):
@@ -32,8 +32,8 @@ class ByColumnH5ad(FileColumns):
         self._starts = starts
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
-        places = np.arange(self.shape[1])[columns]
-        first, last = self._starts[places], self._starts[places + 1]
+        chosen = places(columns, self.shape[1])
+        first, last = self._starts[chosen], self._starts[chosen + 1]
         pieces = list(zip(first.tolist(), last.tolist(), strict=True))
         if isinstance(columns, slice) and columns.step in (None, 1):
             pieces = [(int(first[0]), int(last[-1]))]
@@ -41,7 +41,7 @@ class ByColumnH5ad(FileColumns):
             data = np.concatenate([file["X/data"][a:b] for a, b in pieces])
             rows = np.concatenate([file["X/indices"][a:b] for a, b in pieces])
         starts = np.concatenate([[0], np.cumsum(last - first)])
-        block = sparse.csc_matrix((data, rows, starts), shape=(self.shape[0], places.size))
+        block = sparse.csc_matrix((data, rows, starts), shape=(self.shape[0], chosen.size))
         block.check_format(full_check=True)
         return np.asarray(block.toarray())
 

@@ -59,7 +59,7 @@ class FileColumns(ColumnSource):
         self._shape = (int(shape[0]), int(shape[1]))
         self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._watched = watched or path
-        self._stamp = _stamp(self._watched)
+        self._stamp = stamp(self._watched)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,20 +76,30 @@ class FileColumns(ColumnSource):
         """Open the file, return some columns as an array, and close it."""
 
     def _read(self, columns: slice | Ints) -> NDArray[Any]:
-        self._check_unchanged()
+        self._check_unchanged(columns)
         block = self._load(columns)
-        self._check_unchanged()
+        self._check_unchanged(columns)
         return block
 
-    def _check_unchanged(self) -> None:
-        if _stamp(self._watched) != self._stamp:
+    def _check_unchanged(self, columns: slice | Ints) -> None:  # noqa: ARG002 - for other layouts
+        """Raise where what these columns are stored in is not what it was when it was opened."""
+        if stamp(self._watched) != self._stamp:
             raise OSError("the file has changed since it was opened; open it again")
 
 
-def _stamp(path: str) -> tuple[int, int, int]:
+def stamp(path: str) -> tuple[int, int, int]:
     """Return what tells a file from what it was, or from another one of the same name."""
     state = os.stat(path)
     return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def places(columns: slice | Ints, p: int) -> Ints:
+    """Return the numbers of some of p columns, without making those of all.
+
+    >>> places(slice(7, None), 10).tolist(), places(np.array([3, 1]), 10).tolist()
+    ([7, 8, 9], [3, 1])
+    """
+    return np.arange(*columns.indices(p)) if isinstance(columns, slice) else columns
 
 
 def check_table(path: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -117,7 +127,7 @@ def distinct_names(names: Iterable[Any], n_columns: int, path: str) -> NDArray[A
         name, times = Counter(texts).most_common(1)[0]
         raise TableError(
             f"{path}: {times} columns are named {name!r}: rename all but one, or open the file "
-            "with names=False."
+            "with names=False (--no-names on the command line)."
         )
     return found
 

@@ -1,25 +1,64 @@
 """Columns of a Zarr array, of version 2 or 3."""
 
 import json
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.opened import FileColumns, library, telling_damage
+from unselected.files.opened import FileColumns, library, places, stamp, telling_damage
 from unselected.files.tables import TableError
 from unselected.tables import Ints
 
+# State of a chunk that has no file: all of it is the fill value.
+_NO_CHUNK = 0
+
 
 class ZarrColumns(FileColumns):
-    """A Zarr array; a chunk that is not there holds the array's fill value, as Zarr has it."""
+    """A Zarr array, each chunk of which is a file.
+
+    A chunk that was never written holds the array's fill value, as Zarr has it. So a chunk that
+    vanishes later would be read as that too, without an error: which chunks there are, and in which
+    state, is noted when the array is opened, in 8 bytes for each.
+    """
+
+    def __init__(self, path: str, array: Any, watched: str) -> None:
+        chunks = array.shards or array.chunks
+        width = int(chunks[1]) if len(chunks) == 2 else None
+        super().__init__(path, array.shape, array.dtype, width=width, watched=watched)
+        self._chunk_shape = (int(chunks[0]), int(chunks[1]))
+        self._key = array.metadata.encode_chunk_key
+        self._chunk_stamps = self._stamps(range(-(-self.shape[1] // self._chunk_shape[1])))
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
         array = _opened(self.path)
         return np.asarray(
             array[:, columns] if isinstance(columns, slice) else array.oindex[:, columns]
         )
+
+    def _check_unchanged(self, columns: slice | Ints) -> None:
+        super()._check_unchanged(columns)
+        touched = np.unique(places(columns, self.shape[1]) // self._chunk_shape[1])
+        before, now = self._chunk_stamps[:, touched], self._stamps(touched.tolist())
+        if not np.array_equal(before, now):
+            row, place = np.argwhere(before != now)[0].tolist()
+            what = "gone" if now[row, place] == _NO_CHUNK else "not what it was"
+            key = self._key((row, int(touched[place])))
+            raise OSError(f"since the array was opened, the chunk {key} is {what}; open it again")
+
+    def _stamps(self, across: Iterable[int]) -> NDArray[np.int64]:
+        """Return the states of the chunks that have some columns (chunks down, chunks across)."""
+        down = range(-(-self.shape[0] // self._chunk_shape[0]))
+        return np.array([[self._chunk_stamp(row, column) for column in across] for row in down])
+
+    def _chunk_stamp(self, row: int, column: int) -> int:
+        try:
+            return hash(stamp(os.path.join(self.path, self._key((row, column)))))
+        except FileNotFoundError:
+            return _NO_CHUNK
 
 
 def open_zarr(path: str) -> ZarrColumns:
@@ -37,9 +76,7 @@ def open_zarr(path: str) -> ZarrColumns:
             f"{path}: it is a group with the arrays {', '.join(arrays) or '(none)'}: give the path "
             "of one of them, as in 'cases.zarr/X'."
         )
-    chunks = array.shards or array.chunks
-    width = int(chunks[1]) if len(chunks) == 2 else None
-    return ZarrColumns(path, array.shape, array.dtype, width=width, watched=str(described[0]))
+    return ZarrColumns(path, array, watched=str(described[0]))
 
 
 def _opened(path: str) -> Any:
