@@ -95,6 +95,7 @@ ORDER = [
     "unselected.cli",
     "unselected.cli.options",
     "unselected.cli.opened",
+    "unselected.cli.progress",
     "unselected.cli.fitting",
     "unselected.cli.predicting",
     "unselected.cli.comparing",

@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import json
 import os
 import pickle
 import re
@@ -27,6 +28,7 @@ from unselected import (
 from unselected import columns as columns_module
 from unselected.cli import main
 from unselected.cli.fitting import selection_of
+from unselected.cli.opened import ColumnNumbers
 from unselected.files.models import save_model
 from unselected.files.tables import TableError
 from unselected.sources import SourceError, SparseColumns
@@ -672,6 +674,79 @@ def test_commands_say_what_is_wrong(arguments, message, capsys):
     assert main(["fit", "X.npy", "--k", "3", "-o", "m.json", *arguments]) == 1
     assert message in capsys.readouterr().err
     assert not Path("m.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["bed", "h5ad", "h5ad csr", "npy", "zarr 3"])
+def test_names_need_not_be_read(kind, seed, folder, capsys):
+    X, y = genotypes(seed, missing=True)
+    path = written(kind, X, folder).name
+    labels, _ = write_phenotypes(y)
+    model = SelectiveGaussianNB(k=6, always_keep=[11]).fit(X, labels)
+    fit = ("fit", path, "--k", "6", "--target", "phenotype.csv:status", "--no-names")
+    assert main([*fit, "--always-keep", "11", "--json", "-o", "m.json"]) == 0
+    answer = capsys.readouterr()
+    kept = [str(j) for j in model.selection_.indices]
+    assert json.loads(answer.out)["features"] == kept
+    assert "called by their numbers" in answer.err
+    assert main(["predict", "m.json", path, "--no-names", "-o", "p.csv"]) == 0
+    np.testing.assert_allclose(answers("p.csv"), model.predict_proba(X)[:, 1], atol=1e-7)
+    for name in ("x11", "60", "-1", "011"):
+        assert main([*fit, "--always-keep", name, "-o", "n.json"]) != 0
+        assert "numbers, 0 to 59" in capsys.readouterr().err or name == "-1"
+        assert not Path("n.json").exists()
+    capsys.readouterr()
+    answer = main(["predict", "m.json", path])
+    said = capsys.readouterr().err
+    assert answer == (0 if kind in WITHOUT_NAMES else 1)
+    assert ("or use --no-names if the model was fitted so" in said) == bool(answer)
+
+
+def test_names_are_not_in_memory_where_they_are_not_read(folder, monkeypatch):
+    """Neither those of the file nor numbers in their place."""
+    X, y = genotypes(0, missing=False)
+    path = written("bed", X, folder).name
+    write_phenotypes(y)
+    made = []
+    numbers = ColumnNumbers.__getitem__
+
+    def counted(self, columns):
+        names = numbers(self, columns)
+        made.append(names.size)
+        return names
+
+    monkeypatch.setattr(ColumnNumbers, "__getitem__", counted)
+    monkeypatch.setattr("unselected.cli.fitting._LOOKED_AT", 2)
+    monkeypatch.setattr("unselected.files.bed._variant_names", lambda _: pytest.fail("read"))
+    fit = ("fit", path, "--k", "6", "--target", "phenotype.csv:status", "-o", "m.json")
+    assert main([*fit, "--no-names"]) == 0
+    assert made
+    assert max(made) <= 6
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_names_is_for_files_that_are_read_by_columns(capsys):
+    Path("train.csv").write_text("y,a\n0,1\n1,0\n1,1\n0,0\n")
+    assert main(["fit", "train.csv", "--target", "y", "--no-names", "-o", "m.json"]) == 1
+    assert "--no-names does not go with train.csv" in capsys.readouterr().err
+    assert main(["fit", "train.csv", "--target", "y", "-o", "m.json"]) == 0
+    assert main(["predict", "m.json", "train.csv", "--no-names"]) == 1
+    assert "--no-names does not go with train.csv" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_names_is_named_where_it_helps(capsys):
+    X, y = genotypes(0, missing=False)
+    write_bed("X.bed", X, sid=["same"] * P)
+    write_phenotypes(y)
+    fit = ("fit", "X.bed", "--target", "phenotype.csv:status", "--k", "3", "-o", "m.json")
+    assert main(fit) == 1
+    assert "--no-names on the command line" in capsys.readouterr().err
+    assert main([*fit, "--no-names"]) == 0
+    write_bed("X.bed", X)
+    assert main([*fit, "--force"]) == 0
+    capsys.readouterr()
+    assert main(["predict", "m.json", "X.bed", "--no-names"]) == 1
+    assert "the model knows names, so leave out --no-names" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

@@ -13,7 +13,14 @@ from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from unselected import __version__
-from unselected.cli.opened import check_plain, names_in, open_for, stays_in_its_file
+from unselected.cli.opened import (
+    ColumnNumbers,
+    check_plain,
+    check_whole,
+    names_in,
+    open_for,
+    stays_in_its_file,
+)
 from unselected.cli.options import (
     Choice,
     Input,
@@ -26,6 +33,7 @@ from unselected.cli.options import (
     note,
     patience,
 )
+from unselected.cli.progress import showing_progress
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import ModelName, choose_model, response_for
 from unselected.estimators.gaussian import SelectiveGaussianNB
@@ -56,7 +64,7 @@ class OpenedTable:
 
     X: ColumnSource
     y: NDArray[Any]
-    names: NDArray[Any]
+    names: NDArray[Any] | ColumnNumbers
 
 
 TrainingTable = Table | OpenedTable
@@ -68,6 +76,7 @@ def fit(
     *,
     source: Source,
     choice: Choice = Choice(),  # noqa: B008 - frozen
+    no_names: Annotated[bool, Parameter(negative="")] = False,
     output: Output = "model.json",
     force: Annotated[bool, Parameter(negative="")] = False,
     speech: Speech = Speech(),  # noqa: B008 - frozen
@@ -79,6 +88,10 @@ def fit(
     train
         Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin. Of
         .npy, .h5ad, .bed (PLINK) and .zarr files, columns are read in blocks.
+    no_names
+        Do not read the names of the features of an .h5ad or .bed file, which take about 1 GB of
+        memory where there are ten million: features are called by their numbers, from 0 on. It
+        changes nothing for .npy and .zarr files, which have no names.
     output
         Model file to write, JSON; - is stdout.
     force
@@ -86,15 +99,18 @@ def fit(
     """
     table: TrainingTable
     if stays_in_its_file(train):
-        name, table = open_training(train, source, choice.model)
+        name, table = open_training(train, source, choice.model, no_names=no_names)
     else:
+        check_whole(train, no_names)
         name, table = read_training(train, source, choice.model)
     model = fitted(name, table, choice)
+    with patience(f"hashing {train}"):
+        provenance = provenance_of(train, choice.seed)
     save_model(
         named(model, table),
         output,
         selection=selection_of(model),
-        provenance=provenance_of(train, choice.seed),
+        provenance=provenance,
         overwrite=force,
     )
     if output != "-":
@@ -128,21 +144,24 @@ def chosen(wanted: ModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "") 
     return name
 
 
-def open_training(path: str, source: Source, wanted: ModelOption) -> tuple[ModelName, OpenedTable]:
+def open_training(
+    path: str, source: Source, wanted: ModelOption, *, no_names: bool
+) -> tuple[ModelName, OpenedTable]:
     """Return the model to use, and a table that stays in its file; tell what is assumed."""
     check_plain(path, source.id, source.features_in_rows)
     with patience(f"opening {path}"):
-        X = open_for(wanted, path)
+        X = open_for(wanted, path, names=not no_names)
         first = X[:, : min(_LOOKED_AT, X.shape[1])]
     y = read_response(source.target, path, X.shape[0])
     by = f", by the first {_LOOKED_AT} of them" if X.shape[1] > _LOOKED_AT else ""
     name = chosen(wanted, first, y, by)
     if wanted == "auto" and name == "bernoulli":
-        X = open_for(name, path)
+        X = open_for(name, path, names=not no_names)
     if X.names is None:
-        note("note: the features have no names: they are called by their numbers, from 0 on")
+        lacking = "names are not read" if no_names else "the features have no names"
+        note(f"note: {lacking}; features are called by their numbers, from 0 on")
     names = names_in(X)
-    return name, OpenedTable(X, response_for(name, first, y, names), names)
+    return name, OpenedTable(X, response_for(name, first, y, names[: first.shape[1]]), names)
 
 
 def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:
@@ -165,8 +184,8 @@ def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:
 
 def fitted(name: ModelName, table: TrainingTable, choice: Choice) -> Selective:
     """Return the model fitted to a table, and tell the seed and the classes."""
-    with patience("fitting"), naming_columns(table):
-        model = estimator(name, table, choice).fit(table.X, table.y)
+    with naming_columns(table), showing_progress(table.X, "fitting") as X:
+        model = estimator(name, table, choice).fit(X, table.y)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     if not isinstance(model, SelectiveNaiveRegressor):
         note(classes_text(model.classes_))
@@ -181,7 +200,8 @@ def naming_columns(table: TrainingTable) -> Iterator[None]:
     except ValueError as error:
 
         def with_name(found: re.Match[str]) -> str:
-            name = table.names[int(found[1]) :][:1].tolist()
+            column = int(found[1])
+            name = table.names[column : column + 1].tolist()
             return f"{found[0]} ({name[0]!r})" if name else found[0]
 
         raise ValueError(re.sub(r"\bcolumn (\d+)\b(?! \()", with_name, str(error))) from error
@@ -189,7 +209,7 @@ def naming_columns(table: TrainingTable) -> Iterator[None]:
 
 def estimator(name: ModelName, table: TrainingTable, choice: Choice) -> Selective:
     """Return the estimator that the options describe, not yet fitted."""
-    always = find_columns(list(choice.always_keep), table.names, table.X.shape[1], "--always-keep")
+    always = always_kept(choice.always_keep, table)
     options: dict[str, Any] = {
         "k": choice.k,
         "threshold": choice.threshold,
@@ -207,6 +227,20 @@ def estimator(name: ModelName, table: TrainingTable, choice: Choice) -> Selectiv
             )
         options["variance_shrinkage"] = choice.variance_shrinkage
     return ESTIMATORS[name](**options)
+
+
+def always_kept(wanted: tuple[str, ...], table: TrainingTable) -> NDArray[np.intp]:
+    """Return the columns that the user names, in increasing order."""
+    names, p = table.names, table.X.shape[1]
+    if not isinstance(names, ColumnNumbers):
+        return find_columns(list(wanted), names, p, "--always-keep")
+    for name in wanted:
+        if names.place(name) is None:
+            raise ValueError(
+                f"--always-keep {name}: the features are called by their numbers, 0 to {p - 1}: "
+                "give one of these."
+            )
+    return find_columns([names.place(name) for name in wanted], None, p, "--always-keep")
 
 
 def named(model: Selective, table: TrainingTable) -> Kept:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from unselected.cli.opened import check_plain, read_kept, stays_in_its_file
+from unselected.cli.opened import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.cli.options import (
     Input,
     Output,
@@ -52,6 +52,7 @@ def predict(
     output: Output = "-",
     id: str | None = None,  # noqa: A002 - the name of the option
     features_in_rows: Annotated[bool, Parameter(negative="")] = False,
+    no_names: Annotated[bool, Parameter(negative="")] = False,
     quantiles: Annotated[
         tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
     ] = None,
@@ -73,6 +74,9 @@ def predict(
         Name of a column that identifies the cases; else they are numbered from 1.
     features_in_rows
         The table has a row for each feature and a column for each case.
+    no_names
+        The model was fitted with --no-names: find its features in an .h5ad or .bed file by their
+        numbers. It changes nothing for .npy and .zarr files, which have no names.
     quantiles
         Quantiles of the response to write, regression only; 0.05 0.5 0.95 where not given. They
         stand behind the names of the files.
@@ -85,7 +89,7 @@ def predict(
             f"--quantiles does not go with {model}, which predicts classes: leave it out."
         )
     with patience("predicting"):
-        X, known_ids = _read_new(saved, new, id, features_in_rows)
+        X, known_ids = _read_new(saved, new, id, features_in_rows, no_names)
         if isinstance(saved, SavedClassifier):
             predicted = _classes(saved, X)
         else:
@@ -105,13 +109,14 @@ def predict(
 
 
 def _read_new(
-    saved: Saved, path: str, id_column: str | None, features_in_rows: bool
+    saved: Saved, path: str, id_column: str | None, features_in_rows: bool, no_names: bool
 ) -> tuple[Any, Any]:
     """Return the kept columns of new cases, and the ids of these where there are any."""
     names = saved.kept.names
     if stays_in_its_file(path):
         check_plain(path, id_column, features_in_rows)
-        return read_kept(path, saved.kind, names), None
+        return read_kept(path, saved.kind, names, no_names=no_names), None
+    check_whole(path, no_names)
     table = read_table(
         path,
         id_column=id_column,

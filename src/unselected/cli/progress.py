@@ -1,0 +1,67 @@
+"""How far a pass over the columns of a file has come."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from unselected.cli.options import patience
+from unselected.columns import Columns
+from unselected.files.opened import FileColumns
+from unselected.sources import ColumnSource
+from unselected.tables import Ints
+
+
+class WatchedColumns(ColumnSource):
+    """A source that tells how many columns each block has that was read from it.
+
+    Parameters
+    ----------
+    source : ColumnSource
+        What is read; values, names and errors are its own.
+    advance : callable
+        Called with the number of columns of a block, by one thread at a time.
+    """
+
+    def __init__(self, source: ColumnSource, advance: Callable[[int], object]) -> None:
+        self._source, self._advance = source, advance
+        self._one_at_a_time = threading.Lock()
+        self.origin, self.names, self.width = source.origin, source.names, source.width
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._source.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self._source.dtype
+
+    def _read(self, columns: slice | Ints) -> NDArray[Any]:
+        return self._source[:, columns]
+
+    def __getitem__(self, key: tuple[slice, slice | Ints]) -> NDArray[Any]:
+        block = self._source[key]  # which says itself what cannot be read
+        if isinstance(key[1], slice):  # single columns are no part of a pass
+            with self._one_at_a_time:
+                self._advance(block.shape[1])
+        return block
+
+
+@contextmanager
+def showing_progress(X: Columns, what: str, *, after: float = 2.0) -> Iterator[Columns]:
+    """Yield a table to be passed over once; show on stderr how far that is, once it takes longer.
+
+    Of a table in memory, only the time that has passed is shown.
+    """
+    if not isinstance(X, FileColumns):
+        with patience(what, after=after):
+            yield X
+        return
+    with tqdm(total=X.shape[1], desc=what, unit=" columns", unit_scale=True, delay=after) as bar:
+        yield WatchedColumns(X, bar.update)
