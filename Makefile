@@ -20,11 +20,11 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/installed
+bench: .venv/installed-dev
 	$(BIN)/python benchmarks/run.py
 
 # Some gigabytes in a temporary folder, some minutes.
-bench-large: .venv/installed
+bench-large: .venv/installed-dev
 	$(BIN)/python benchmarks/large.py
 
 validate: .venv/installed

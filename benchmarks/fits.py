@@ -1,0 +1,125 @@
+"""Whole fits against what people use today, and reading a text file."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
+from sklearn.linear_model import BayesianRidge
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from timing import peak_bytes, random_bits, random_reals, report, seconds, two_classes
+
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected.datasets import make_paper_simulation
+from unselected.files.tables import read_table
+from unselected.models.gaussian import GaussianModel
+
+
+def usual(k: int, model: Any = None) -> Any:
+    """Return what people use today."""
+    return make_pipeline(SelectKBest(f_classif, k=k), model or BernoulliNB())
+
+
+def bench_paper_size(_: int, repetitions: int) -> None:
+    """Fit and predict at the size of the paper's simulation."""
+    data = make_paper_simulation(random_state=0)
+
+    def work(model: Any) -> Callable[[], object]:
+        return lambda: model.fit(data.X_train, data.y_train).predict_proba(data.X_test)
+
+    for k, goal in ((1, None), (10, 4), (100, None), (1000, 2)):
+        ours, theirs = seconds(
+            work(SelectiveBernoulliNB(k=k)), work(usual(k)), repetitions=repetitions
+        )
+        aim = "" if goal is None else f"at most {goal}"
+        report(f"fit + predict, p = 10000, n = 200, k = {k}", ours, theirs, ours / theirs, aim)
+
+
+def bench_wide(p: int, repetitions: int) -> None:
+    """Fit to a million columns of 0 and 1: time against the pipeline, and memory."""
+    X, y = random_bits(200, p), two_classes(200)
+    model, size = SelectiveBernoulliNB(k=100), f"p = {p}, n = 200 uint8"
+    ours, theirs = compare_fits(model, usual(100), X, y, repetitions)
+    report(f"{size}, k = 100: whole fit", ours, theirs, theirs / ours, "at least 20 (times faster)")
+    report_memory(size, model, X, y)
+
+
+def bench_wide_real(p: int, repetitions: int) -> None:
+    """Fit to a million real-valued columns: time against the pipeline, and memory."""
+    X, y = random_reals(200, p), two_classes(200)
+    model, size = SelectiveGaussianNB(k=100), f"p = {p}, n = 200 float32"
+    ours, theirs = compare_fits(model, usual(100, GaussianNB()), X, y, repetitions)
+    report(f"{size}, k = 100: whole fit", ours, theirs, ours / theirs, "at most 1")
+    report_memory(size, model, X, y)
+
+
+def compare_fits(
+    ours: Any, theirs: Any, X: NDArray[Any], y: NDArray[Any], repetitions: int
+) -> list[float]:
+    """Return the times of two fits."""
+    return seconds(lambda: ours.fit(X, y), lambda: theirs.fit(X, y), repetitions=repetitions)
+
+
+def report_memory(size: str, model: Any, X: NDArray[Any], y: NDArray[Any]) -> None:
+    """Print the memory that a fit takes besides the table."""
+    extra = peak_bytes(lambda: model.fit(X, y)) / X.nbytes
+    print(f"{size}: peak extra memory {100 * extra:.1f} % of X (under 20 %)", flush=True)
+
+
+def fit_and_predict(model: Any, X: NDArray[Any], y: NDArray[Any], method: str) -> Callable[[], Any]:
+    """Return the work of fitting to the first rows and predicting the others."""
+    n = len(y)
+    return lambda: getattr(model.fit(X[:n], y), method)(X[n:])
+
+
+def bench_real(_: int, repetitions: int) -> None:
+    """Fit and predict with real-valued features; as many new cases as training cases."""
+    for classes, goal in ((2, "at most 3"), (3, "")):
+        rng = np.random.default_rng(0)
+        y = np.arange(60) % classes
+        X, _truth = GaussianModel().simulate(np.eye(classes)[np.tile(y, 2)], 4000, rng, tau=0.3)
+        ours, theirs = seconds(
+            fit_and_predict(SelectiveGaussianNB(k=500), X, y, "predict_proba"),
+            fit_and_predict(usual(500, GaussianNB()), X, y, "predict_proba"),
+            repetitions=3 * repetitions,
+        )
+        what = f"fit + predict, real, p = 4000, n = 60, k = 500, {classes} classes"
+        report(what, ours, theirs, ours / theirs, goal)
+
+
+def bench_real_response(_: int, repetitions: int) -> None:
+    """Fit and predict a real response, against selection and Bayesian ridge regression."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=120)
+    X, _truth = GaussianModel().simulate((y / y[:60].std())[:, np.newaxis], 4000, rng, tau=0.3)
+    for k in (5, 50, 500):
+        other = make_pipeline(SelectKBest(f_regression, k=k), BayesianRidge())
+        ours, theirs = seconds(
+            fit_and_predict(SelectiveNaiveRegressor(k=k), X, y[:60], "predict"),
+            fit_and_predict(other, X, y[:60], "predict"),
+            repetitions=repetitions,
+        )
+        what = f"fit + predict, real response, p = 4000, n = 60, k = {k}"
+        report(what, ours, theirs, ours / theirs, "")
+
+
+def bench_reading(_: int, repetitions: int) -> None:
+    """Read a wide CSV of 0 and 1, against numpy.loadtxt."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(100, 50_000))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wide.csv"
+        header = ",".join(f"x{j}" for j in range(X.shape[1]))
+        np.savetxt(path, X, fmt="%d", delimiter=",", header=header, comments="")
+        ours, theirs = seconds(
+            lambda: read_table(path),
+            lambda: np.loadtxt(path, delimiter=",", skiprows=1, dtype=np.uint8),
+            repetitions=repetitions,
+        )
+    report(
+        "read a 100 x 50000 CSV, against numpy.loadtxt", ours, theirs, ours / theirs, "at most 3"
+    )
