@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 _WIDTH = 72
 
 
-def seconds(*works: Callable[[], object], repetitions: int) -> list[float]:
-    """Return the median time of each work, the repetitions taken in turns."""
+def seconds(
+    *works: Callable[[], object],
+    repetitions: int,
+    of_all: Callable[[Sequence[float]], float] = statistics.median,
+) -> list[float]:
+    """Return the median time of each work, or what else is asked for, repeated in turns."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repetitions):
         for taken, work in zip(times, works, strict=True):
             start = time.perf_counter()
             work()
             taken.append(time.perf_counter() - start)
-    return [statistics.median(taken) for taken in times]
+    return [of_all(taken) for taken in times]
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
