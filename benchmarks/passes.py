@@ -16,8 +16,8 @@ from scipy import sparse
 from timing import exponent, random_bits, random_reals, report, seconds, two_classes
 
 from unselected import SelectiveBernoulliNB
-from unselected.columns import count_classes, in_threads
-from unselected.moments import class_moments
+from unselected.columns import in_threads
+from unselected.contest import Contest, class_scores, count_scores
 from unselected.sources import SparseColumns
 
 # Of a plain read: enough for all threads to be done at about the same time.
@@ -25,8 +25,8 @@ _PIECES = 16
 
 
 def count(X: Any, y: NDArray[np.intp]) -> object:
-    """Count the ones of all columns by class."""
-    return count_classes(X, y, "auto")
+    """Count the ones of all columns by class, and find the best hundred."""
+    return count_scores(X, y, "auto", str, Contest(k=100))
 
 
 def count_sparse(X: Any, y: NDArray[np.intp]) -> object:
@@ -35,8 +35,8 @@ def count_sparse(X: Any, y: NDArray[np.intp]) -> object:
 
 
 def add_up(X: Any, y: NDArray[np.intp]) -> object:
-    """Take the class means and the sums of squares of all columns."""
-    return class_moments(X, y, 2)
+    """Take the class means and the sums of squares of all columns, and find the best hundred."""
+    return class_scores(X, y, 2, str, Contest(k=100))
 
 
 def read_once(X: NDArray[Any]) -> Any:

@@ -129,25 +129,32 @@ def over_counts(
         ``then(counted, among)`` runs where the counting did, in a thread or on a worker, and makes
         what is needed of the counts of some columns.
     """
-    (n, p), n1 = X.shape, int(np.count_nonzero(y))
     if isinstance(X, DaskColumns):
         yield from _count_on_workers(X, y, binarize, label, then)
         return
+    (n, p), n1 = X.shape, int(np.count_nonzero(y))
+    block: Callable[[slice], tuple[NDArray[Any], Floats | None]]
     if isinstance(X, SparseColumns) and binarize in ("auto", None) and X.is_zero_one:
-        I0, I1 = (part.astype(_count_type(n)) for part in X.count_ones(y))
-        counted = Counted(ClassCounts(I0, I1, n - n1, n1), np.broadcast_to(AS_IS, (p,)))
-        yield then(counted, Among.everyone(p))
-        return
-    kernels = kernels_for(n * p)
+        stored = X.count_ones(y)
+        blocks = blocks_in_place(stored)
+        block = partial(_stored_block, stored)
+    else:
+        kernels, blocks = kernels_for(n * p), _blocks(X)
+
+        def block(columns: slice) -> tuple[NDArray[Any], Floats | None]:
+            return _count_block(X[:, columns], y, binarize, shifted(label, columns.start), kernels)
 
     def work(columns: slice) -> _T:
-        names = shifted(label, columns.start)
-        ones, cuts = _count_block(X[:, columns], y, binarize, names, kernels)
+        ones, cuts = block(columns)
         cuts = np.broadcast_to(AS_IS if cuts is None else cuts, (ones.shape[1],))
         among = Among(np.arange(columns.start, columns.stop), p)
         return then(Counted(ClassCounts(ones[0], ones[1], n - n1, n1), cuts), among)
 
-    yield from in_threads(work, _blocks(X))
+    yield from in_threads(work, blocks)
+
+
+def _stored_block(stored: NDArray[Any], columns: slice) -> tuple[NDArray[Any], None]:
+    return stored[:, columns], None
 
 
 def _blocks(X: Columns) -> list[slice]:

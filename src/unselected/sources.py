@@ -123,7 +123,9 @@ class SparseColumns(ColumnSource):
     def is_zero_one(self) -> bool:
         """Whether every value is 0 or 1."""
         values = self.values
-        return self.dtype.kind == "b" or bool(np.all((values == 0) | (values == 1)))
+        if self.dtype.kind == "b" or bool(np.all(values == 1)):
+            return True
+        return bool(np.all((values == 0) | (values == 1)))
 
     @cached_property
     def has_zeros(self) -> NDArray[np.bool_]:
@@ -135,15 +137,20 @@ class SparseColumns(ColumnSource):
         """Return the sums of powers of each column's values, each times the weight of its case."""
         return _products(weights, self._with_values(self.values.astype(np.float64) ** power))
 
-    def count_ones(self, y: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return the ones of each column in classes 0 and 1, of values that are 0 and 1."""
-        # Counts are whole numbers, which either kind of floats adds up exactly as far as this.
-        single = self.shape[0] < 1 << 24
+    def count_ones(self, y: NDArray[np.intp]) -> Ints:
+        """Return the ones of each column in classes 0 and 1, shape (2, p), of values 0 and 1.
+
+        One product gives both: a one of class 1 weighs as much as more ones than there are cases.
+        Sums of whole numbers are exact as long as they fit into the digits of the floats.
+        """
+        n = self.shape[0]
+        single = (n + 1) ** 2 < 1 << np.finfo(np.float32).nmant
         matrix = self.matrix
         if not (self.dtype == np.float64 or (single and self.dtype == np.float32)):
             matrix = self._with_values(self.values.astype(np.float32 if single else np.float64))
-        ones = _products((y == 1).astype(matrix.dtype), matrix)
-        return _products(np.ones(y.size, dtype=matrix.dtype), matrix) - ones, ones
+        weights = np.where(y == 1, n + 1, 1).astype(matrix.dtype)
+        sums = _products(weights, matrix).astype(np.int32 if single else np.int64)
+        return np.stack(np.divmod(sums, n + 1)[::-1])
 
     def _with_values(self, values: NDArray[Any]) -> Any:
         """Return a matrix with other values in the same places."""
