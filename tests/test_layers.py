@@ -21,6 +21,7 @@ ORDER = [
     "unselected.events",
     "unselected.scores",
     "unselected.contest",
+    "unselected.leaving_out",
     "unselected.selection",
     "unselected.omission",
     "unselected.models",

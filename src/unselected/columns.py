@@ -25,6 +25,8 @@ _T = TypeVar("_T")
 _ROW_BYTES = 1 << 18
 # ... and where a block has to be copied to be looked at, the copy stays in the third.
 _COPY_BYTES = 1 << 22
+# Where much is done for each block, it is rather large.
+_WIDE_BYTES = 1 << 24
 # Reading memory does not get faster with more threads than this.
 _MOST_THREADS = 4
 
@@ -69,12 +71,19 @@ def blocks_in_place(X: NDArray[Any]) -> list[slice]:
 
 def copied_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     """Return blocks of columns of which a copy, with items of that size, stays in the cache."""
-    n, p = X.shape
-    width = max(64, _COPY_BYTES // (n * itemsize))
+    return _whole_chunks(X, max(64, _COPY_BYTES // (X.shape[0] * itemsize)))
+
+
+def wide_blocks(X: Columns) -> list[slice]:
+    """Return blocks of columns for work that is done many times on each of them."""
+    return _whole_chunks(X, max(64, _WIDE_BYTES // (X.shape[0] * 8)))
+
+
+def _whole_chunks(X: Columns, width: int) -> list[slice]:
     natural = X.width if isinstance(X, ColumnSource) else None
     if natural is not None:  # whole chunks only, and at least one
         width = max(1, width // natural) * natural
-    return _blocks_of(width, p)
+    return _blocks_of(width, X.shape[1])
 
 
 def _blocks_of(width: int, p: int) -> list[slice]:

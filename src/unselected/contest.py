@@ -8,7 +8,7 @@ of the others it is known how many they are.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,16 +129,35 @@ def _sift_moments(
 
 
 def _gather(parts: Iterator[S], contest: Contest, unite: Callable[[list[S]], S]) -> S:
-    """Return the parts together; sifted again whenever too many wait."""
-    waiting: list[S] = []
-    n_waiting, most = 0, np.inf if contest.k is None else 2 * contest.k + _WAITING
+    gathering = Gathering(contest, unite)
     for part in parts:
-        waiting.append(part)
-        n_waiting += part.among.columns.size
+        gathering.add(part)
+    return gathering.result()
+
+
+class Gathering(Generic[S]):
+    """Parts of a table as they come in, sifted again whenever too many columns wait."""
+
+    def __init__(self, contest: Contest, unite: Callable[[list[S]], S]) -> None:
+        self._contest = contest
+        self._unite: Callable[[list[S]], S] = unite
+        self._parts: list[S] = []
+        self._waiting = 0
+        self._most = np.inf if contest.k is None else 2 * contest.k + _WAITING
+
+    def add(self, part: S) -> None:
+        """Take in a part, sifted already by the same contest."""
+        contest = self._contest
+        self._parts.append(part)
+        self._waiting += part.among.columns.size
         knows_nothing = contest.k is not None and contest.bound == -np.inf
-        if n_waiting > most or knows_nothing:
-            waiting = [contest.sift(unite(waiting))]
-            contest.learn(waiting[0])
-            n_waiting = waiting[0].among.columns.size
-            most = max(most, 2 * n_waiting)
-    return contest.sift(unite(waiting))
+        if self._waiting > self._most or knows_nothing:
+            whole = contest.sift(self._unite(self._parts))
+            contest.learn(whole)
+            self._parts, self._waiting = [whole], whole.among.columns.size
+            self._most = max(self._most, 2 * self._waiting)
+
+    def result(self) -> S:
+        """Return the parts together."""
+        whole: S = self._unite(self._parts)
+        return self._contest.sift(whole)

@@ -279,7 +279,7 @@ def _count_block(
                 return counted, None
         return _count_bytes(_with_solid_rows(bits), y, binarize, label, kernels)
     check_finite(X, label)
-    cuts = _find_cuts(X, binarize, label)
+    cuts = find_cuts(X, binarize, label)
     bits = _with_solid_rows((X > cuts).view(np.uint8))
     return _sum_by_class(bits, y, kernels)[0], cuts
 
@@ -354,7 +354,7 @@ def _count_bytes(
     for start in range(0, others.size, few):
         other = others[start : start + few]
         values = X[:, other]
-        cuts[other] = _find_cuts(values, binarize, picked(label, other))
+        cuts[other] = find_cuts(values, binarize, picked(label, other))
         bits = (values > cuts[other]).view(np.uint8)
         counted[:, other] = _sum_by_class(bits, y, None)[0]
     return counted, cuts
@@ -387,7 +387,8 @@ def _sum_few_rows(bits: Bits, classes: list[int], seen: Bits) -> Bits:
     return sums
 
 
-def _find_cuts(X: NDArray[Any], binarize: Binarize, label: Label) -> Floats:
+def find_cuts(X: NDArray[Any], binarize: Binarize, label: Label) -> Floats:
+    """Return where each column is cut; a value above is a one."""
     if isinstance(binarize, int | float):
         return np.full(X.shape[1], float(binarize))
     if binarize is None:
@@ -396,7 +397,7 @@ def _find_cuts(X: NDArray[Any], binarize: Binarize, label: Label) -> Floats:
     if binarize == "median":
         return _median_cuts(X)
     cuts = np.full(X.shape[1], AS_IS)
-    other = np.flatnonzero(~np.all(_is_zero_one(X), axis=0))
+    other = np.flatnonzero(~are_bits(X))
     if other.size:
         cuts[other] = _median_cuts(X[:, other])
     return cuts
@@ -412,6 +413,11 @@ def _median_cuts(X: NDArray[Any]) -> Floats:
     for j in np.flatnonzero((cuts >= largest) & (X.min(axis=0) < largest)):
         cuts[j] = X[X[:, j] < largest[j], j].max()
     return cuts
+
+
+def are_bits(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which columns are 0 and 1."""
+    return np.asarray(np.all(_is_zero_one(X), axis=0))
 
 
 def _is_zero_one(X: NDArray[Any]) -> NDArray[np.bool_]:

@@ -176,7 +176,7 @@ def _class_block_of(
     """Return the moments of a block by the compiled sums where the table is worth it."""
     kernels = kernels_for(n_values)
     if kernels is None:
-        return _class_block(X, order, sizes, label)
+        return class_block(X, order, sizes, label)
     rows, n = _rows_of_numbers(X), sizes[:, np.newaxis]
     center = rows[order[0]].astype(np.float64)
     total, squares = np.zeros((2, sizes.size, center.size))
@@ -186,7 +186,7 @@ def _class_block_of(
     moments = ClassMoments(sizes, n, center, offset, within)
     others = _not_told(np.sum(squares, axis=0), within)
     if others.size:
-        exact = _class_block(X[:, others], order, sizes, picked(label, others))
+        exact = class_block(X[:, others], order, sizes, picked(label, others))
         moments = moments.with_columns(others, exact)
     return moments
 
@@ -196,7 +196,7 @@ def _line_block_of(X: NDArray[Any], label: Label, *, y: Floats, n_values: int) -
     """Return the moments of a block by the compiled sums where the table is worth it."""
     kernels = kernels_for(n_values)
     if kernels is None:
-        return _line_block(X, y, label)
+        return line_block(X, y, label)
     rows, (n, width), y_mean = _rows_of_numbers(X), X.shape, y.mean()
     center, Y = rows[0].astype(np.float64), y - y_mean
     total, squares, sxy = np.zeros((3, width))
@@ -216,7 +216,7 @@ def _line_block_of(X: NDArray[Any], label: Label, *, y: Floats, n_values: int) -
     )
     others = _not_told(squares, within)
     if others.size:
-        exact = _line_block(X[:, others], y, picked(label, others))
+        exact = line_block(X[:, others], y, picked(label, others))
         moments = moments.with_columns(others, exact)
     return moments
 
@@ -237,10 +237,10 @@ def _not_told(squares: Floats, within: Floats) -> Ints:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> ClassMoments:
+def class_block(X: NDArray[Any], order: Ints, sizes: Ints, label: Label) -> ClassMoments:
     """Return the moments of a block; ``order`` sorts its rows by class."""
     if X.shape[1] == 1:
-        return _class_block(_in_company(X), order, sizes, label).take(_FIRST)
+        return class_block(_in_company(X), order, sizes, label).take(_FIRST)
     center, D = _centred(np.take(X, order, axis=0))
     _check_differences(D, X, label)
     ends = np.cumsum(sizes)
@@ -319,9 +319,10 @@ def _sparse_line_moments(X: SparseColumns, y: Floats, label: Label) -> LineMomen
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
+def line_block(X: NDArray[Any], y: Floats, label: Label) -> LineMoments:
+    """Return the moments of a block with a real response."""
     if X.shape[1] == 1:
-        return _line_block(_in_company(X), y, label).take(_FIRST)
+        return line_block(_in_company(X), y, label).take(_FIRST)
     center, D = _centred(X)
     _check_differences(D, X, label)
     n_all, width = X.shape

@@ -1,0 +1,297 @@
+"""Selection redone without some of the cases, for many such sets of cases, in one pass.
+
+Leaving out a case changes counts, or sums, by one row: nothing else of the table is looked at
+again. Every set of cases left out is a contest of its own, with its own scores, cuts at medians,
+and k best columns.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.columns import (
+    Among,
+    Columns,
+    Label,
+    check_finite,
+    in_threads,
+    picked,
+    shifted,
+    wide_blocks,
+)
+from unselected.contest import Contest, Gathering
+from unselected.counting import Binarize, ClassCounts, Counted, are_bits, find_cuts
+from unselected.moments import ClassMoments, LineMoments
+from unselected.quadrature import Floats
+from unselected.scores import CountScores, RealScores
+from unselected.summing import class_block, line_block
+from unselected.tables import Ints
+
+S = TypeVar("S", CountScores, RealScores)
+
+# Where less than this is left of a sum of squares, taking off from it has lost digits.
+_LITTLE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """A set of cases that is left out: their rows, and the others."""
+
+    out: Ints
+    kept: Ints
+
+    @classmethod
+    def each_of(cls, n: int) -> "list[LeftOut]":
+        """Return each single case.
+
+        >>> [left.kept.tolist() for left in LeftOut.each_of(3)]
+        [[1, 2], [0, 2], [0, 1]]
+        """
+        rows = np.arange(n)
+        return [cls(rows[i : i + 1], np.delete(rows, i)) for i in range(n)]
+
+    @classmethod
+    def of_folds(cls, fold_of: Ints) -> "list[LeftOut]":
+        """Return the cases of each fold; ``fold_of`` says which one a case is in."""
+        folds = np.unique(fold_of)
+        return [cls(np.flatnonzero(fold_of == f), np.flatnonzero(fold_of != f)) for f in folds]
+
+
+def count_scores_without(
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: Label,
+    sets: list[LeftOut],
+    contest: Callable[[], Contest],
+) -> list[CountScores]:
+    """Return the scores of binary columns that can be selected without each of some sets of cases.
+
+    Parameters
+    ----------
+    X, y, binarize, label
+        As in `counting.over_counts`; the table is read a block at a time, and made dense there.
+    sets : list of LeftOut
+    contest : callable
+        Returns a new contest; each set has its own.
+    """
+
+    def block(values: NDArray[Any], names: Label) -> Iterator[tuple[NDArray[Any], Floats]]:
+        check_finite(values, names)
+        return _counts_without(values, y, binarize, names, sets)
+
+    def score(counted: tuple[NDArray[Any], Floats], left: LeftOut, among: Among) -> CountScores:
+        (I0, I1), cuts = counted
+        n1 = int(np.count_nonzero(y[left.kept]))
+        return CountScores(Counted(ClassCounts(I0, I1, left.kept.size - n1, n1), cuts), among)
+
+    return _scores_without(X, label, sets, contest, block, score, CountScores.united)
+
+
+def class_scores_without(
+    X: Columns,
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: Label,
+    sets: list[LeftOut],
+    contest: Callable[[], Contest],
+) -> list[RealScores]:
+    """Return the scores of real-valued columns by class, without each of some sets of cases."""
+
+    def block(values: NDArray[Any], names: Label) -> Iterator[ClassMoments]:
+        return _class_moments_without(values, y, n_classes, names, sets)
+
+    return _scores_without(X, label, sets, contest, block, _of_moments, RealScores.united)
+
+
+def line_scores_without(
+    X: Columns,
+    y: Floats,
+    label: Label,
+    sets: list[LeftOut],
+    contest: Callable[[], Contest],
+) -> list[RealScores]:
+    """Return the scores of columns with a real response, without each of some sets of cases."""
+
+    def block(values: NDArray[Any], names: Label) -> Iterator[LineMoments]:
+        return _line_moments_without(values, y, names, sets)
+
+    return _scores_without(X, label, sets, contest, block, _of_moments, RealScores.united)
+
+
+def _of_moments(
+    moments: ClassMoments | LineMoments,
+    left: LeftOut,  # noqa: ARG001
+    among: Among,
+) -> RealScores:
+    return RealScores.of(moments, among)
+
+
+def _scores_without(
+    X: Columns,
+    label: Label,
+    sets: list[LeftOut],
+    contest: Callable[[], Contest],
+    block: Callable[[NDArray[Any], Label], Iterator[Any]],
+    score: Callable[[Any, LeftOut, Among], S],
+    unite: Callable[[list[S]], S],
+) -> list[S]:
+    contests = [contest() for _ in sets]
+    gatherings = [Gathering(race, unite) for race in contests]
+    p = X.shape[1]
+
+    def work(columns: slice) -> list[S]:
+        among = Among(np.arange(columns.start, columns.stop), p)
+        summed = block(X[:, columns], shifted(label, columns.start))
+        each = zip(contests, sets, summed, strict=True)
+        return [race.sift(score(part, left, among)) for race, left, part in each]
+
+    for parts in in_threads(work, wide_blocks(X)):
+        for gathering, part in zip(gatherings, parts, strict=True):
+            gathering.add(part)
+    return [gathering.result() for gathering in gatherings]
+
+
+def _counts_without(
+    X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: Label, sets: list[LeftOut]
+) -> Iterator[tuple[NDArray[Any], Floats]]:
+    """Yield the counts by class (2, width) and the cuts (width,) without each set of cases."""
+    cuts = find_cuts(X, binarize, label)
+    bits = (cuts < X).astype(np.int64)
+    total = np.stack([bits[y == g].sum(axis=0) for g in (0, 1)])
+    moving = np.array([], dtype=np.intp)  # columns whose cuts depend on the cases
+    if binarize in ("auto", "median"):
+        moving = np.flatnonzero(~are_bits(X)) if binarize == "auto" else np.arange(X.shape[1])
+    values = X[:, moving]
+    for left in sets:
+        ones, own_cuts = total.copy(), cuts
+        for row in left.out:
+            ones[y[row]] -= bits[row]
+        if moving.size:
+            rest, classes = values[left.kept], y[left.kept]
+            own_cuts = cuts.copy()
+            own_cuts[moving] = find_cuts(rest, binarize, label)
+            above = rest > own_cuts[moving]
+            ones[:, moving] = [above[classes == g].sum(axis=0) for g in (0, 1)]
+        yield ones, own_cuts
+
+
+@dataclass(frozen=True, eq=False)
+class _Differences:
+    """Differences of the values of a block from one of each column, 0 where missing."""
+
+    center: Floats
+    values: Floats
+    known: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, X: NDArray[Any], label: Label) -> "_Differences":
+        check_finite(X, label, missing_allowed=True)
+        numbers = X.astype(np.float64)
+        unknown = np.isnan(numbers) if np.isnan(numbers.sum()) else None
+        first = 0 if unknown is None else np.argmin(unknown, axis=0)
+        center = numbers[first, np.arange(X.shape[1])]
+        numbers -= center
+        if unknown is None:
+            return cls(center, numbers, None)
+        numbers[unknown] = 0.0
+        return cls(center, numbers, ~unknown)
+
+    def n_known(self, rows: Ints) -> NDArray[Any]:
+        """Return the numbers of known values among some rows, (width,), or (1,) for all alike."""
+        return np.array([rows.size]) if self.known is None else self.known[rows].sum(axis=0)
+
+    def around(self, mean: Floats, rows: Ints) -> Floats:
+        """Return the differences of the known values of some rows from a mean."""
+        values = self.values[rows] - mean
+        return values if self.known is None else np.where(self.known[rows], values, 0.0)
+
+
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def _class_moments_without(
+    X: NDArray[Any],
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: Label,
+    sets: list[LeftOut],
+) -> Iterator[ClassMoments]:
+    """Yield the moments by class without each set of cases, from those of all cases.
+
+    Columns of which little is left, or whose sums cannot be taken off, are summed anew.
+    """
+    d = _Differences.of(X, label)
+    rows_of = [np.flatnonzero(y == g) for g in range(n_classes)]
+    n = np.stack([d.n_known(rows) for rows in rows_of])
+    sums = np.stack([d.values[rows].sum(axis=0) for rows in rows_of])
+    mean = sums / n
+    squares = np.stack(
+        [np.sum(d.around(m, rows) ** 2, axis=0) for m, rows in zip(mean, rows_of, strict=True)]
+    )
+    for left in sets:
+        own_n, own_mean, own_squares = n.copy(), mean.copy(), squares.copy()
+        for g in np.unique(y[left.out]):
+            out = left.out[y[left.out] == g]
+            own_n[g] = n[g] - d.n_known(out)
+            own_mean[g] = (sums[g] - d.values[out].sum(axis=0)) / own_n[g]
+            taken = np.sum(d.around(mean[g], out) ** 2, axis=0)
+            own_squares[g] = squares[g] - taken - own_n[g] * (own_mean[g] - mean[g]) ** 2
+        sizes = np.bincount(y[left.kept], minlength=n_classes)
+        moments = ClassMoments(sizes, own_n, d.center, own_mean, own_squares.sum(axis=0))
+        again = _to_be_summed_anew(moments.within, squares.sum(axis=0))
+        if again.size:
+            rest, classes = X[np.ix_(left.kept, again)], y[left.kept]
+            order = np.argsort(classes, kind="stable")
+            names = picked(label, again)
+            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
+        yield moments
+
+
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def _line_moments_without(
+    X: NDArray[Any], y: Floats, label: Label, sets: list[LeftOut]
+) -> Iterator[LineMoments]:
+    """Yield the moments with a real response without each set of cases.
+
+    Columns with missing values are summed anew for each set: which responses go with them differs.
+    """
+    d = _Differences.of(X, label)
+    width = X.shape[1]
+    Y = y - y.mean()
+    sums, mean = d.values.sum(axis=0), d.values.mean(axis=0)
+    squares = np.sum((d.values - mean) ** 2, axis=0)
+    products = Y @ (d.values - mean)
+    holes = np.flatnonzero([] if d.known is None else ~d.known.all(axis=0))
+    for left in sets:
+        rest = y[left.kept]
+        m, rest_mean = rest.size, rest.mean()
+        syy = float(np.sum((rest - rest_mean) ** 2))
+        own_mean = (sums - d.values[left.out].sum(axis=0)) / m
+        away = d.values[left.out] - mean
+        total = squares - np.sum(away**2, axis=0) - m * (own_mean - mean) ** 2
+        shift = rest_mean - y.mean()
+        sxy = products - Y[left.out] @ away - m * shift * (own_mean - mean)
+        moments = LineMoments(
+            unit=float(np.sqrt(syy / m)),
+            n=np.full(width, m),
+            center=d.center,
+            offset=own_mean,
+            y_mean=np.full(width, rest_mean),
+            syy=np.full(width, syy),
+            sxy=sxy,
+            within=total - sxy**2 / syy,
+            complete=(m, syy),
+        )
+        again = np.union1d(_to_be_summed_anew(moments.within, squares), holes)
+        if again.size:
+            names = picked(label, again)
+            exact = line_block(X[np.ix_(left.kept, again)], rest, names)
+            moments = moments.with_columns(again, exact)
+        yield moments
+
+
+def _to_be_summed_anew(within: Floats, before: Floats) -> Ints:
+    """Return the columns of whose squares little is left: constant ones are among them."""
+    return np.flatnonzero(~(within > _LITTLE * before))
