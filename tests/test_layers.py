@@ -32,6 +32,7 @@ ORDER = [
     "unselected.kept",
     "unselected.estimators",
     "unselected.estimators.inputs",
+    "unselected.estimators.fitting",
     "unselected.estimators.base",
     "unselected.estimators.selecting",
     "unselected.estimators.panel",

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from unselected.contest import count_scores
 from unselected.counting import Binarize
 from unselected.estimators.classifying import SelectingClassifier
+from unselected.estimators.fitting import BernoulliFitting
 from unselected.estimators.inputs import (
     check_choice,
     check_number,
@@ -181,26 +181,14 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
         rule = self._checked_rule(table, "|COR|")
-        binarize = _plain_cut(self.binarize)
-        scores = count_scores(table.X, table.y, binarize, table.label, self._contest(rule))
-        selection = self._select(scores, rule, table)
-        indices, event = selection.indices, selection.event
-        counted = scores.take(indices)
-        kept = KeptBernoulli(
-            model=model,
-            counts=counted.counts,
-            event=event if self.correct_selection else event.emptied(),
-            thresholds=counted.cuts,
-            binarize=binarize,
-            classes=table.classes,
-            names=None if table.names is None else table.names[indices],
+        fitting = BernoulliFitting(
+            table, rule, bool(self.correct_selection), model, _plain_cut(self.binarize)
         )
-        self._remember(table, selection, scores, kept.posterior)
+        scores = self._fit(fitting)
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
-        self.binarize_thresholds_ = counted.cuts
-        self._kept = kept
+        self.binarize_thresholds_ = self._kept.thresholds
         return self
 
     def _checked_model(self) -> BernoulliModel:

@@ -2,8 +2,8 @@
 
 from typing import Any, Self
 
-from unselected.contest import class_scores
 from unselected.estimators.classifying import SelectingClassifier
+from unselected.estimators.fitting import GaussianFitting
 from unselected.estimators.inputs import check_pseudocounts, check_training
 from unselected.estimators.selecting import GaussianEstimator
 from unselected.kept import KeptGaussian
@@ -168,21 +168,9 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
                 f"y has {table.classes.size} classes among {table.y.size} cases: the spread within "
                 "classes cannot be told without more cases than classes."
             )
-        n_classes = table.classes.size
-        rule = self._checked_rule(table, "|COR|" if n_classes == 2 else "F")
-        scores = class_scores(table.X, table.y, n_classes, table.label, self._contest(rule))
-        selection = self._select(scores, rule, table)
-        indices, event = selection.indices, selection.event
-        kept = KeptGaussian(
-            model=model,
-            moments=scores.take(indices),
-            event=event if self.correct_selection else event.emptied(),
-            pseudocounts=pseudocounts,
-            classes=table.classes,
-            names=None if table.names is None else table.names[indices],
-        )
-        self._remember(table, selection, scores, kept.posterior)
-        self.log_marginal_likelihood_ += kept.log_class_evidence
+        rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
+        corrected = bool(self.correct_selection)
+        self._fit(GaussianFitting(table, rule, corrected, model, pseudocounts))
+        self.log_marginal_likelihood_ += self._kept.log_class_evidence
         self.classes_ = table.classes
-        self._kept = kept
         return self

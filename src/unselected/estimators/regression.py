@@ -4,8 +4,8 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.contest import line_scores
 from unselected.estimators.base import PredictiveRegressor
+from unselected.estimators.fitting import RegressionFitting
 from unselected.estimators.inputs import check_training
 from unselected.estimators.panel import RegressorPanel
 from unselected.estimators.selecting import GaussianEstimator
@@ -161,18 +161,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         model = self._checked_model()
         table = check_training(self, X, y, "numbers")
         rule = self._checked_rule(table, "|COR|")
-        scores = line_scores(table.X, table.y, table.label, self._contest(rule))
-        selection = self._select(scores, rule, table)
-        indices, event = selection.indices, selection.event
-        kept = KeptRegression(
-            model=model,
-            moments=scores.take(indices),
-            event=event if self.correct_selection else event.emptied(),
-            y_mean=float(table.y.mean()),
-            names=None if table.names is None else table.names[indices],
-        )
-        self._remember(table, selection, scores, kept.posterior.features)
-        self._kept = kept
+        self._fit(RegressionFitting(table, rule, bool(self.correct_selection), model))
         return self
 
     def panel(self) -> RegressorPanel:

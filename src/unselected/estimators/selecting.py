@@ -1,7 +1,6 @@
 """What every selective estimator does: check how features are to be selected, select, remember."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unselected.columns import Columns, check_finite
 from unselected.contest import Contest
+from unselected.estimators.fitting import Fitting, SelectionRule
 from unselected.estimators.inputs import (
     TrainingTable,
     check_choice,
@@ -30,38 +30,11 @@ from unselected.events import Statistic
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
 from unselected.quadrature import Floats
 from unselected.scores import Scores
-from unselected.selection import (
-    E,
-    Selection,
-    Ties,
-    keep_above,
-    keep_all,
-    keep_preselected,
-    keep_top,
-)
+from unselected.selection import E, Selection, Ties
 from unselected.sources import ColumnSource
 
-
-@dataclass(frozen=True)
-class SelectionRule:
-    """What the parameters of an estimator ask for, found to be possible.
-
-    Attributes
-    ----------
-    k : int or None
-    gamma : float or None
-        The threshold.
-    always : array of int
-    n_before : int or None
-        How many columns there were before somebody kept these.
-    """
-
-    k: int | None
-    gamma: float | None
-    always: NDArray[np.intp]
-    n_before: int | None
-
-
+# What a fit leaves besides public attributes.
+_PRIVATE = ("_kept", "_fitting")
 # How errors call the scores.
 _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 
@@ -89,6 +62,8 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
+    _kept: Any
+    _fitting: Fitting[Any]
     # Whether NaN stands for a missing value.
     _takes_missing = False
 
@@ -97,6 +72,11 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the training set, which may be large."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fitting"}
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
@@ -183,29 +163,26 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
             free = "the number of columns" + (" that are not always kept" if always.size else "")
             k = check_whole("k", self.k, 1, p - always.size, free)
-        return SelectionRule(k, gamma, always, n_before)
+        return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
 
-    def _contest(self, rule: SelectionRule) -> Contest:
-        """Return who may be forgotten while the table is read: nobody where scores are stored."""
-        if rule.n_before is not None or self.store_scores:
-            return Contest()
-        return Contest(rule.k, rule.gamma, rule.always)
-
-    def _select(self, scores: Scores[E], rule: SelectionRule, table: TrainingTable) -> Selection[E]:
-        if rule.n_before is not None:
-            self._check_kept_before(scores, rule, table)
-            return keep_preselected(scores, rule.n_before, rule.gamma, rule.always)
-        if rule.gamma is not None:
-            return _warn_if_empty(keep_above(scores, rule.gamma, rule.always))
-        if rule.k is None:
-            return keep_all(scores)
-        return keep_top(scores, rule.k, self.ties, rule.always, self._rng())
+    def _fit(self, fitting: Fitting[Any]) -> Any:
+        """Select and condition; return the scores, and remember all else."""
+        scores = fitting.scores(Contest() if self.store_scores else fitting.rule.contest())
+        self._check_kept_before(scores, fitting.rule, fitting.table)
+        selection = fitting.rule.select(scores)
+        if fitting.rule.gamma is not None:
+            _warn_if_empty(selection)
+        kept = fitting.kept(scores, selection, slice(None))
+        posterior = kept.posterior
+        self._remember(fitting.table, selection, scores, getattr(posterior, "features", posterior))
+        self._kept, self._fitting = kept, fitting
+        return scores
 
     def _check_kept_before(
         self, scores: Scores[E], rule: SelectionRule, table: TrainingTable
     ) -> None:
         """Raise where a column cannot have been kept by the threshold given."""
-        if rule.gamma is None:
+        if rule.gamma is None or rule.n_before is None:
             return
         kept = np.union1d(scores.above(rule.gamma), rule.always)
         others = np.setdiff1d(scores.among.columns, kept, assume_unique=True)
@@ -217,17 +194,17 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 "threshold."
             )
 
-    def _rng(self) -> np.random.Generator:
-        """Return a generator, seeded from ``random_state`` only where ties are drawn."""
+    def _seeds(self) -> NDArray[np.int64]:
+        """Return seeds for draws, from ``random_state`` only where ties are drawn."""
         if self.ties == "first":
-            return np.random.default_rng(0)
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+            return np.zeros(1, dtype=np.int64)
+        return np.asarray(check_random_state(self.random_state).randint(2**31, size=4))
 
     def _remember(
         self, table: TrainingTable, selection: Selection[E], scores: Scores[E], posterior: Any
     ) -> None:
         """Replace all that an earlier fit left by what this one found."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_kept"]:
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
             delattr(self, name)
         self.n_features_in_ = table.X.shape[1]
         if table.names is not None:
