@@ -14,7 +14,12 @@ from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianModel, GaussianPosterior
 from unselected.models.regression import RegressionPosterior
-from unselected.moments import ClassMoments, LineMoments
+from unselected.models.two_real_groups import (
+    TwoGroupPosterior,
+    TwoGroupRegression,
+    condition_two_groups,
+)
+from unselected.moments import ClassMoments, Contrasts, LineMoments
 from unselected.quadrature import Floats
 
 
@@ -97,7 +102,7 @@ class KeptGaussian:
     @cached_property
     def posterior(self) -> GaussianPosterior:
         """The posterior of tau, computed when first needed."""
-        return self.model.condition(self.moments.contrasts(), self.event)
+        return _real_posterior(self.model, self.moments.contrasts(), self.event)
 
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
@@ -140,9 +145,19 @@ class KeptRegression:
     @cached_property
     def posterior(self) -> RegressionPosterior:
         """The posterior of tau and the law of y, computed when first needed."""
-        features = self.model.condition(self.moments.contrasts(), self.event)
+        features = _real_posterior(self.model, self.moments.contrasts(), self.event)
         n, _ = self.moments.complete
+        if isinstance(features, TwoGroupPosterior):
+            return TwoGroupRegression(features, n, self.y_mean, self.moments.unit)
         return RegressionPosterior(features, n, self.y_mean, self.moments.unit)
+
+
+def _real_posterior(
+    model: GaussianModel, contrasts: Contrasts, event: RealEvent
+) -> GaussianPosterior:
+    if model.least_fraction is None:
+        return model.condition(contrasts, event)
+    return condition_two_groups(model, contrasts, event)
 
 
 def real_rows(X: NDArray[Any], label: Label) -> Floats:

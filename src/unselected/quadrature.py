@@ -82,7 +82,11 @@ def theta_nodes(n: int) -> int:
 
 
 def trapezoid(
-    log_density: Callable[[Floats], Floats], low: float, high: float, refinement: int = 1
+    log_density: Callable[[Floats], Floats],
+    low: float,
+    high: float,
+    refinement: int = 1,
+    tolerance: float = _TOLERANCE,
 ) -> tuple[Floats, Floats]:
     """Lay a trapezoid rule over the mass of exp(log_density), which must die out before both ends.
 
@@ -93,7 +97,8 @@ def trapezoid(
     width apart at the peak, and further and further out in the tails. Peaks with nothing between
     them get a rule each; peaks that overlap share one with equal steps. Nodes are doubled until
     leaving out every second one changes neither the integral nor the first two moments by more
-    than a relative 5e-6; the error of the full rule is then about the square of that, or less.
+    than a relative ``tolerance``; the error of the full rule is then about the square of that, or
+    less.
 
     Parameters
     ----------
@@ -103,6 +108,8 @@ def trapezoid(
         The function has no mass outside.
     refinement : int
         Divide the step that was found to do by this, to check that it does.
+    tolerance : float
+        See above; 5e-6 where not given.
 
     Returns
     -------
@@ -115,7 +122,8 @@ def trapezoid(
     >>> bool(abs(np.exp(log_terms).sum() / (0.01 * np.sqrt(2 * np.pi)) - 1) < 1e-9)
     True
     """
-    rules = [_rule(log_density, part, refinement) for part in _parts(log_density, low, high)]
+    parts = _parts(log_density, low, high)
+    rules = [_rule(log_density, part, refinement, tolerance) for part in parts]
     x, log_terms = (np.concatenate(arrays) for arrays in zip(*rules, strict=True))
     live = log_terms > np.max(log_terms) - NEGLIGIBLE
     return x[live], log_terms[live]
@@ -140,7 +148,7 @@ class Peak(NamedTuple):
 
 
 def _rule(
-    log_density: Callable[[Floats], Floats], part: _Part, refinement: int
+    log_density: Callable[[Floats], Floats], part: _Part, refinement: int, tolerance: float
 ) -> tuple[Floats, Floats]:
     """Return the nodes and log terms of the rule for one part."""
     c = part.stretch
@@ -156,7 +164,7 @@ def _rule(
     t = np.linspace(first, last, int(np.ceil((last - first) / (2 * _STEP))) + 1)
     t, g = _trim(t, log_integrand(t), margin=1)
     t, g = _halve(log_integrand, t, g)
-    while not _converged(t, g):
+    while not _converged(t, g, tolerance):
         if t.size > _MOST_NODES:
             raise ArithmeticError(
                 f"the integral over the concentration did not converge with {t.size} nodes: the "
@@ -246,7 +254,7 @@ def _halve(log_density: Callable[[Floats], Floats], x: Floats, g: Floats) -> tup
     return finer, values
 
 
-def _converged(t: Floats, g: Floats) -> bool:
+def _converged(t: Floats, g: Floats, tolerance: float) -> bool:
     """Say whether every second node gives the same integral, mean and variance."""
     f = np.exp(g - np.max(g))
     f /= f.sum()
@@ -254,7 +262,7 @@ def _converged(t: Floats, g: Floats) -> bool:
     spread = np.sqrt(f @ centred**2)
     moments = np.vstack([f, f * centred / spread, f * (centred / spread) ** 2])
     full, half = moments.sum(axis=1), 2.0 * moments[:, ::2].sum(axis=1)
-    return bool(np.all(np.abs(half - full) < _TOLERANCE))
+    return bool(np.all(np.abs(half - full) < tolerance))
 
 
 def _frozen(values: Floats) -> Floats:

@@ -5,7 +5,7 @@ from calibration_of_real_features import class_replicate, line_replicate
 from scipy import stats
 from scipy.special import logsumexp
 
-from unselected.models.gaussian import GaussianModel, _Likelihood
+from unselected.models.gaussian import GaussianModel, RealLikelihood
 from unselected.quadrature import log_sum
 from unselected.scores import RealScores
 from unselected.selection import keep_above, keep_preselected, keep_top
@@ -391,7 +391,7 @@ def test_rows_far_from_the_training_cases_reach_other_values_of_tau(scale, shrin
     rows = scale * rng.normal(size=(4, k))
     ours = np.diff([posterior.log_predictive(code, rows) for code in np.eye(2)], axis=0)[0]
     log_u = np.linspace(-40.0, 3.0, 4301 if shrinkage == 0.0 else 801)
-    likelihood = _Likelihood(model, posterior.contrasts, event)
+    likelihood = RealLikelihood(model, posterior.contrasts, event)
     log_terms = likelihood.log_total(log_u) + 0.5 * log_u - 5.0 * np.exp(log_u)
     dense = model._posterior(likelihood, posterior.contrasts, event, log_u, log_terms, np.inf)
     judge = np.empty((2, 4))

@@ -6,7 +6,7 @@ import pytest
 import real_oracle as oracle
 from scipy import stats
 
-from unselected.models.gaussian import GaussianModel, _Likelihood
+from unselected.models.gaussian import GaussianModel, RealLikelihood
 from unselected.models.regression import RegressionPosterior
 from unselected.scores import RealScores
 from unselected.selection import keep_top
@@ -185,7 +185,7 @@ def test_rows_far_out_and_rows_without_values(seed):
 def plain_log_density(posterior, row, y, log_u):
     """Sums over a fine grid of log tau^2 and a fine grid of y, both wide: no nodes, no peaks."""
     features = posterior.features
-    likelihood = _Likelihood(features.model, features.contrasts, features.event)
+    likelihood = RealLikelihood(features.model, features.contrasts, features.event)
     log_prior = features.model.a * log_u - features.model.b * np.exp(log_u)
     nodes = replace(
         features,

@@ -1,7 +1,7 @@
 """The paper's naive Bayes model of binary features and a binary response, given an event.
 
 Everything but alpha is integrated out exactly, so that the posterior is a set of weighted nodes
-of alpha.
+of alpha; of alpha and of the fraction of related features where there are two groups.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,26 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, xlogy
+from scipy.special import betaln, log_expit, xlogy
 
 from unselected.counting import ClassCounts
 from unselected.events import Event
-from unselected.models.concentration import ConcentrationPrior
+from unselected.models.concentration import ConcentrationPrior, LogFunction
+from unselected.models.two_groups import (
+    FractionPrior,
+    Fractions,
+    LogLikelihood,
+    TwoGroups,
+    log_each,
+    log_mixed,
+    related_probability,
+)
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.quadrature import Floats, gauss_legendre, log_sum, simpson, theta_nodes
 from unselected.tables import CountLaw, Ints
+
+# Where 1 / alpha is 0: the features are unrelated to the classes.
+_NULL = -np.inf
 
 # With so few cases no probability of a pair of counts is below 1e-160, and for so many pairs
 # the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
@@ -44,6 +56,10 @@ class BernoulliPosterior:
         Log of the predictive probability that a feature is 1, or 0, in each class.
     pair_of : array of shape (k,)
         The pair of counts of each kept feature.
+    fractions : Fractions or None
+        Of the nodes, where there are two groups of features.
+    related : array of shape (k,) or None
+        The posterior probability that a kept feature is related, where there are two groups.
     """
 
     log_alpha: Floats
@@ -54,6 +70,8 @@ class BernoulliPosterior:
     log_one: Floats
     log_zero: Floats
     pair_of: Ints
+    fractions: Fractions | None = None
+    related: Floats | None = None
 
     def log_joint(self, bits: NDArray[np.bool_]) -> Floats:
         """Return log P(y*, x* | training data, event) for rows of kept features, one column per y*.
@@ -83,6 +101,10 @@ class BernoulliModel:
     ``quadrature`` is "exact" (theta exactly, alpha adaptively) or "paper" (Simpson's rule with
     21 nodes of theta, 30 prior quantiles of alpha). ``refinement`` makes "exact" finer than it need
     be, to check it.
+
+    With ``least_fraction`` there are two groups of features: a fraction pi is as above, for the
+    others phi_0j = phi_1j = theta_j; pi is log-uniform from ``least_fraction`` to 1. Without it all
+    features are related. Two groups need the quadrature "exact".
     """
 
     f0: float = 1.0
@@ -91,6 +113,7 @@ class BernoulliModel:
     b: float = 5.0
     quadrature: Literal["exact", "paper"] = "exact"
     refinement: int = 1
+    least_fraction: float | None = None
 
     def simulate(
         self,
@@ -100,10 +123,12 @@ class BernoulliModel:
         *,
         alpha: float | None = None,
         y: NDArray[Any] | None = None,
+        fraction: float | None = None,
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], dict[str, Any]]:
         """Draw parameters from the prior, or use those given, and data from the model.
 
-        Returns X of shape (n_samples, n_features), y of shape (n_samples,), and the parameters.
+        Returns X of shape (n_samples, n_features), y of shape (n_samples,), and the parameters;
+        with two groups also the fraction, and which features are related.
         """
         if alpha is None:
             alpha = float(1.0 / rng.gamma(self.a, 1.0 / self.b))
@@ -113,32 +138,81 @@ class BernoulliModel:
         y = np.asarray(y, dtype=np.int64)
         theta = rng.random(n_features)
         phi = rng.beta(alpha * theta, alpha * (1.0 - theta), size=(2, n_features))
+        parameters = {"alpha": alpha, "psi": psi, "theta": theta, "phi": phi}
+        if self.least_fraction is not None:
+            groups = FractionPrior(self.least_fraction).simulate(n_features, rng, fraction)
+            phi = np.where(groups["related"], phi, theta)
+            parameters |= {"phi": phi, **groups}
         X = np.empty((n_samples, n_features), dtype=np.uint8)
         for row, g in zip(X, y, strict=True):
             row[:] = rng.random(n_features) < phi[g]
-        return X, y, {"alpha": alpha, "psi": psi, "theta": theta, "phi": phi}
+        return X, y, parameters
 
     def condition(self, counts: ClassCounts, event: Event) -> BernoulliPosterior:
         """Return the posterior given the counts of the kept features, the classes and the event."""
         likelihood = _Likelihood(self, counts, event)
+        if self.least_fraction is not None:
+            return self._two_groups(likelihood, FractionPrior(self.least_fraction))
         log_u, log_terms = self._nodes(likelihood)
-        top = np.max(log_terms)  # taken out first: these logs can be so large that digits are lost
-        log_total = log_sum(log_terms - top)
+        log_weights, log_evidence = self._normalized(likelihood, log_terms)
         records = [likelihood.at(x) for x in log_u]
-        log_one, log_zero = likelihood.log_predictive(
-            np.exp(log_u), np.array([record.mean_theta for record in records])
-        )
-        f = np.array([self.f0 + counts.n0, self.f1 + counts.n1])
+        log_one, log_zero = likelihood.log_predictive(log_u)
         return BernoulliPosterior(
             log_alpha=-log_u,
-            log_weights=(log_terms - top) - log_total,
+            log_weights=log_weights,
             log_at_most=np.array([record.log_at_most for record in records]),
-            log_evidence=float(top + log_total + betaln(*f) - betaln(self.f0, self.f1)),
-            log_psi=np.log(f / f.sum()),
+            log_evidence=log_evidence,
+            log_psi=self._log_psi(likelihood),
             log_one=log_one,
             log_zero=log_zero,
             pair_of=likelihood.pair_of,
         )
+
+    def _two_groups(self, likelihood: "_Likelihood", prior: FractionPrior) -> BernoulliPosterior:
+        """Return the posterior of alpha and of the fraction of related features."""
+        groups = TwoGroups(prior, likelihood.mixture, self.refinement)
+        nodes = groups.nodes(*self._integrated(likelihood, groups.log_total))
+        pi, alpha_of = nodes.fractions, nodes.alpha_of
+        log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
+        null = likelihood.at(_NULL)
+        log_at_most = np.array([likelihood.at(x).log_at_most for x in nodes.log_u])
+        log_ratio = np.array([likelihood.at(x).log_pairs - null.log_pairs for x in nodes.log_u])
+        log_odds = pi.log_odds[:, np.newaxis] + log_ratio[alpha_of]
+        each = Fractions(log_expit(log_odds), log_expit(-log_odds))
+        log_one, log_zero = (
+            np.stack([log_mixed(each, of_class[alpha_of], nothing) for of_class in of_alpha])
+            for of_alpha, nothing in zip(
+                likelihood.log_predictive(nodes.log_u), likelihood.log_null_predictive, strict=True
+            )
+        )
+        related = related_probability(pi, log_ratio, alpha_of, np.exp(log_weights))
+        return BernoulliPosterior(
+            log_alpha=-nodes.log_u[alpha_of],
+            log_weights=log_weights,
+            log_at_most=log_mixed(pi, log_at_most[alpha_of], np.array(null.log_at_most)),
+            log_evidence=log_evidence,
+            log_psi=self._log_psi(likelihood),
+            log_one=log_one,
+            log_zero=log_zero,
+            pair_of=likelihood.pair_of,
+            fractions=pi,
+            related=related[likelihood.pair_of],
+        )
+
+    def _normalized(self, likelihood: "_Likelihood", log_terms: Floats) -> tuple[Floats, float]:
+        """Return log weights that sum to 1, and the log evidence with that of the classes."""
+        top = np.max(log_terms)  # taken out first: these logs can be so large that digits are lost
+        log_total = log_sum(log_terms - top)
+        f = self._counts_of_classes(likelihood)
+        log_evidence = float(top + log_total + betaln(*f) - betaln(self.f0, self.f1))
+        return (log_terms - top) - log_total, log_evidence
+
+    def _counts_of_classes(self, likelihood: "_Likelihood") -> Floats:
+        return np.array([self.f0 + likelihood.law.n0, self.f1 + likelihood.law.n1])
+
+    def _log_psi(self, likelihood: "_Likelihood") -> Floats:
+        f = self._counts_of_classes(likelihood)
+        return np.asarray(np.log(f / f.sum()))
 
     def theta_rule(self, n: int) -> tuple[Floats, Floats]:
         """Return the nodes and weights of theta for n cases."""
@@ -148,15 +222,19 @@ class BernoulliModel:
 
     def _nodes(self, likelihood: "_Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
-        prior = ConcentrationPrior(self.a, self.b)
 
         def log_likelihood(log_u: Floats) -> Floats:
             return np.array([likelihood.at(x).log_total for x in log_u])
 
         if self.quadrature == "paper":
-            log_u = prior.quantile_nodes(30)
+            log_u = ConcentrationPrior(self.a, self.b).quantile_nodes(30)
             return log_u, log_likelihood(log_u) - np.log(log_u.size)
-        return prior.integrate(
+        return self._integrated(likelihood, log_likelihood)
+
+    def _integrated(
+        self, likelihood: "_Likelihood", log_likelihood: LogFunction
+    ) -> tuple[Floats, Floats]:
+        return ConcentrationPrior(self.a, self.b).integrate(
             log_likelihood,
             likelihood.law.n0 + likelihood.law.n1,
             likelihood.n_features,
@@ -170,7 +248,9 @@ class _Record:
     """What one value of alpha says: of the data, of theta for each pair of counts, of omission."""
 
     log_total: float
+    log_pairs: Floats
     mean_theta: Floats
+    log_below: float
     log_at_most: float
 
 
@@ -226,9 +306,27 @@ class _Likelihood:
         log_event = float(self.event.log_prob(np.array(log_below), np.array(log_at_most)))
         return _Record(
             log_total=float(self.n_equal @ log_pairs[0]) - self.log_orders + log_event,
+            log_pairs=log_pairs[0],
             mean_theta=np.exp(log_pairs[1] - log_pairs[0]),
+            log_below=log_below,
             log_at_most=log_at_most,
         )
+
+    def mixture(self, log_u: float) -> LogLikelihood:
+        """Return the log likelihood of two groups at a log u, as a function of the fraction."""
+        record, null = self.at(log_u), self.at(_NULL)
+        log_ratio = record.log_pairs - null.log_pairs
+        log_null = float(self.n_equal @ null.log_pairs) - self.log_orders
+
+        def log_likelihood(pi: Fractions) -> Floats:
+            log_below, log_at_most = (
+                log_mixed(pi, np.array(getattr(record, name)), np.array(getattr(null, name)))
+                for name in ("log_below", "log_at_most")
+            )
+            log_event = self.event.log_prob(log_below, log_at_most)
+            return np.asarray(log_each(pi, log_ratio) @ self.n_equal + log_event + log_null)
+
+        return log_likelihood
 
     def _log_pairs(self, log_p0: Floats, log_p1: Floats, weights: Floats, theta: Floats) -> Floats:
         """Return log P and log E[theta; P] of each pair of counts, by logs of all nodes."""
@@ -254,17 +352,24 @@ class _Likelihood:
         with np.errstate(divide="ignore"):
             return np.log([table[self.I0, self.I1] for table in tables])
 
-    def log_predictive(self, u: Floats, mean_theta: Floats) -> tuple[Floats, Floats]:
+    def log_predictive(self, log_u: Floats) -> tuple[Floats, Floats]:
         """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, pairs).
 
         phi-hat of equation (eq-jfact) with theta averaged: (alpha theta + I) / (alpha + N).
         """
-        u, theta = u[:, np.newaxis], mean_theta
+        u = np.exp(log_u)[:, np.newaxis]
+        theta = np.array([self.at(x).mean_theta for x in log_u])
         n_c = np.array([self.law.n0, self.law.n1])[:, np.newaxis, np.newaxis]
         ones = np.stack([self.I0, self.I1])[:, np.newaxis, :]
         log_total = np.log1p(n_c * u)
         log_one = np.log(theta + ones * u) - log_total
         return log_one, np.log((1.0 - theta) + (n_c - ones) * u) - log_total
+
+    @property
+    def log_null_predictive(self) -> tuple[Floats, Floats]:
+        """The same of unrelated features, each of shape (pairs,): (I0 + I1 + 1) / (n + 2)."""
+        ones, n = self.I0 + self.I1, self.law.n0 + self.law.n1
+        return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
 
 
 def _log_best(n: int, i: Ints) -> Floats:

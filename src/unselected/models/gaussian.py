@@ -15,7 +15,7 @@ what it is.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from scipy.special import betaln, gammaln
 
 from unselected.events import RealEvent
 from unselected.models.concentration import ConcentrationPrior
+from unselected.models.two_groups import FractionPrior
 from unselected.moments import Contrasts
 from unselected.omission import log_real_omission
 from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
@@ -32,7 +33,7 @@ SHRINKAGE_BOUNDS = (0.1, 1e6)
 
 # How far the end nodes have to be below the largest, and how much it may matter to leave out
 # every second node, for a sum over nodes to be trusted: its error is about the square of that.
-_FAR_DOWN, _DIFFERENCE = 25.0, 1e-4
+FAR_DOWN, LARGEST_DIFFERENCE = 25.0, 1e-4
 # Nodes of a wide posterior, without and with a common variance, and how many are taken at a time.
 _MOST_NODES, _MOST_NODES_OF_TWO = 20_000, 300
 _NODES_TOGETHER = 256
@@ -73,6 +74,13 @@ class GaussianPosterior:
     event: RealEvent
     model: "GaussianModel"
 
+    _of_nodes: ClassVar[tuple[str, ...]] = (
+        "log_alpha",
+        "log_weights",
+        "log_at_most",
+        "log_variance",
+    )
+
     @property
     def shrinkage(self) -> float:
         """The degrees of freedom d that draw the variances together."""
@@ -88,16 +96,25 @@ class GaussianPosterior:
 
     def log_predictive(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of rows whose response has this code, averaged over the nodes."""
-        by_node = self.law(code).log_density(X) + self.log_weights
+        by_node = self.log_densities(code, X) + self.log_weights
         result = log_sum(by_node, axis=1)
-        doubtful = is_doubtful(by_node)
+        doubtful = self.is_doubtful(by_node)
         if doubtful.any():
-            parts = [
-                part.law(code).log_density(X[doubtful]) + part.log_weights
-                for part in self.wide.in_parts()
-            ]
-            result[doubtful] = log_sum(np.concatenate(parts, axis=1), axis=1)
+            result[doubtful] = self._log_predictive_far(code, X[doubtful])
         return result
+
+    def _log_predictive_far(self, code: Floats, X: Floats) -> Floats:
+        """Return the same of rows for which the nodes do not do."""
+        parts = [part.log_densities(code, X) + part.log_weights for part in self.wide.in_parts()]
+        return log_sum(np.concatenate(parts, axis=1), axis=1)
+
+    def log_densities(self, code: Floats, X: Floats) -> Floats:
+        """Return the log density of such rows given the nodes, shape (rows, nodes)."""
+        return self.law(code).log_density(X)
+
+    def is_doubtful(self, by_node: Floats) -> NDArray[np.bool_]:
+        """Say where a sum over the nodes, of the logs of its terms, cannot be trusted."""
+        return is_doubtful(by_node)
 
     def in_parts(self) -> Iterator["GaussianPosterior"]:
         """Yield the posterior a few nodes at a time; the weights are those of the whole."""
@@ -106,8 +123,7 @@ class GaussianPosterior:
 
     def some_nodes(self, which: slice) -> "GaussianPosterior":
         """Return some of the nodes with their weights."""
-        names = ("log_alpha", "log_weights", "log_at_most", "log_variance")
-        nodes: dict[str, Any] = {name: getattr(self, name)[which] for name in names}
+        nodes: dict[str, Any] = {name: getattr(self, name)[which] for name in self._of_nodes}
         return replace(self, **nodes)
 
     def law(self, code: Floats) -> "StudentLaw":
@@ -137,10 +153,10 @@ def is_doubtful(by_node: Floats) -> NDArray[np.bool_]:
         Logs of the terms.
     """
     top = np.max(by_node, axis=-1)
-    at_an_end = np.maximum(by_node[..., 0], by_node[..., -1]) > top - _FAR_DOWN
+    at_an_end = np.maximum(by_node[..., 0], by_node[..., -1]) > top - FAR_DOWN
     terms = np.exp(by_node - top[..., np.newaxis])
     half = 2.0 * terms[..., ::2].sum(axis=-1) / terms.sum(axis=-1)
-    return np.asarray(at_an_end | (np.abs(half - 1.0) > _DIFFERENCE))
+    return np.asarray(at_an_end | (np.abs(half - 1.0) > LARGEST_DIFFERENCE))
 
 
 @dataclass(frozen=True)
@@ -165,7 +181,35 @@ class StudentLaw:
 
     def log_density(self, X: Floats) -> Floats:
         """Return the log density of rows, shape (rows, nodes); NaN is left out of the product."""
-        # Measured from a feature's own place in its own unit, all numbers are about 1.
+        values, known, loc, squares, half, constant = self._in_units(X)
+        if known is None:
+            total = np.broadcast_to(constant.sum(axis=0), (len(X), loc.shape[1])).copy()
+        else:
+            total = known.T.astype(np.float64) @ constant
+        rows = max(1, _BLOCK // (8 * loc.shape[1]))
+        for start in range(0, len(X), rows):
+            block = slice(start, start + rows)
+            seen = None if known is None else known[:, block]
+            total[block] -= _weighted_logs(values[:, block], loc, squares, half, seen)
+        return total
+
+    def by_feature(self, X: Floats) -> Iterator[Floats]:
+        """Yield the log densities of each feature, shape (rows, nodes); 0 where it is missing."""
+        values, known, loc, squares, half, constant = self._in_units(X)
+        for j, x in enumerate(values):
+            gap = np.subtract.outer(x, loc[j])
+            logs = constant[j] - half[j] * np.log(squares[j] + gap**2)
+            if known is not None:
+                logs[~known[j]] = 0.0
+            yield logs
+
+    def _in_units(
+        self, X: Floats
+    ) -> tuple[Floats, NDArray[np.bool_] | None, Floats, Floats, Floats, Floats]:
+        """Return values, which are known (None for all), loc, squares, (df + 1) / 2 and constants.
+
+        Measured from a feature's own place in its own unit, all numbers are about 1.
+        """
         unit = np.sqrt(self.squares[:, :1])
         loc, squares = (self.loc - self.loc[:, :1]) / unit, self.squares / unit**2
         with np.errstate(over="ignore"):
@@ -175,16 +219,9 @@ class StudentLaw:
         half = 0.5 * (self.df + 1.0)[:, np.newaxis]
         constant = gammaln(half) - gammaln(0.5 * self.df)[:, np.newaxis] - np.log(unit)
         constant = constant - 0.5 * np.log(np.pi) + (half - 0.5) * np.log(squares)
-        if known is None:
-            total = np.broadcast_to(constant.sum(axis=0), (len(X), loc.shape[1])).copy()
-        else:
-            values, total = np.where(known, values, 0.0), known.T.astype(np.float64) @ constant
-        rows = max(1, _BLOCK // (8 * loc.shape[1]))
-        for start in range(0, len(X), rows):
-            block = slice(start, start + rows)
-            seen = None if known is None else known[:, block]
-            total[block] -= _weighted_logs(values[:, block], loc, squares, half, seen)
-        return total
+        if known is not None:
+            values = np.where(known, values, 0.0)
+        return values, known, loc, squares, half, constant
 
 
 def _weighted_logs(
@@ -224,12 +261,17 @@ class GaussianModel:
     """The model at the head of this module; alpha = 1 / tau^2 ~ Inverse-Gamma(a, b).
 
     ``refinement`` makes the quadrature finer than it need be, to check it.
+
+    With ``least_fraction`` there are two groups of features: a fraction pi has tau, the others have
+    0; pi is log-uniform from ``least_fraction`` to 1. Without it all features are related. Two
+    groups are without ``shrinkage``; `two_real_groups` has their posterior.
     """
 
     a: float = 0.5
     b: float = 5.0
     shrinkage: float = 0.0
     refinement: int = 1
+    least_fraction: float | None = None
 
     def simulate(
         self,
@@ -239,12 +281,14 @@ class GaussianModel:
         *,
         tau: float | None = None,
         variance: float = 1.0,
+        fraction: float | None = None,
     ) -> tuple[Floats, dict[str, Any]]:
         """Draw parameters and features of cases whose responses have these codes (n, d).
 
         ``mu`` is drawn from N(0, variance), and without shrinkage s^2 is ``variance`` for all
         features: the improper priors cannot be drawn from, and posteriors do not depend on it.
-        Returns X of shape (n, n_features), and the parameters.
+        Returns X of shape (n, n_features), and the parameters; with two groups also the fraction,
+        and which features are related.
         """
         if tau is None:
             tau = float(np.sqrt(rng.gamma(self.a, 1.0 / self.b)))
@@ -253,15 +297,19 @@ class GaussianModel:
             s2 *= self.shrinkage / rng.chisquare(self.shrinkage, size=n_features)
         mu = rng.normal(scale=np.sqrt(variance), size=n_features)
         w = tau * np.sqrt(s2) * rng.normal(size=(codes.shape[1], n_features))
+        groups: dict[str, Any] = {}
+        if self.least_fraction is not None:
+            groups = FractionPrior(self.least_fraction).simulate(n_features, rng, fraction)
+            w *= groups["related"]
         X = rng.normal(size=(len(codes), n_features))
         X *= np.sqrt(s2)
         X += mu
         X += codes @ w
-        return X, {"tau": tau, "mu": mu, "w": w, "s2": s2}
+        return X, {"tau": tau, "mu": mu, "w": w, "s2": s2, **groups}
 
     def condition(self, contrasts: Contrasts, event: RealEvent) -> GaussianPosterior:
         """Return the posterior given the contrasts of the kept features and the event."""
-        likelihood = _Likelihood(self, contrasts, event)
+        likelihood = RealLikelihood(self, contrasts, event)
         log_u, log_terms = ConcentrationPrior(self.a, self.b).integrate(
             likelihood.log_total,
             likelihood.n,
@@ -275,7 +323,7 @@ class GaussianModel:
     def cover(self, posterior: GaussianPosterior) -> GaussianPosterior:
         """Return a posterior with nodes wherever the prior allows tau."""
         contrasts, event = posterior.contrasts, posterior.event
-        likelihood = _Likelihood(self, contrasts, event)
+        likelihood = RealLikelihood(self, contrasts, event)
         log_u, log_terms = ConcentrationPrior(self.a, self.b).cover(
             likelihood.log_total,
             likelihood.n,
@@ -286,7 +334,7 @@ class GaussianModel:
 
     def _posterior(
         self,
-        likelihood: "_Likelihood",
+        likelihood: "RealLikelihood",
         contrasts: Contrasts,
         event: RealEvent,
         log_u: Floats,
@@ -312,7 +360,7 @@ class GaussianModel:
         )
 
 
-class _Likelihood:
+class RealLikelihood:
     """P(kept features, event | tau, y) as a function of log u = log tau^2."""
 
     def __init__(self, model: GaussianModel, contrasts: Contrasts, event: RealEvent) -> None:
@@ -356,6 +404,11 @@ class _Likelihood:
         explained = np.sum(np.log1p(np.multiply.outer(u, lam)), axis=(1, 2))
         return np.asarray(fit - 0.5 * times * explained)
 
+    def log_by_feature(self, u: Floats) -> Floats:
+        """Return the log likelihood of each feature without shrinkage, shape (nodes, features)."""
+        explained = np.sum(np.log1p(np.multiply.outer(u, self.contrasts.lam)), axis=2)
+        return np.asarray(-np.log(self._squares(u)) * self.half - 0.5 * explained)
+
     def _over_variance(self, squares: Floats) -> tuple[Floats, Floats]:
         """Return nodes of the log common variance, and the logs of the terms of the integral."""
         k = self.half.size
@@ -387,9 +440,7 @@ class _Likelihood:
         No contrast counts less than with the largest lam. Of the integral over the common variance
         the first feature has its part, a beta function, and the others at most their maxima.
         """
-        c = self.contrasts
-        most = 1.0 + np.exp(log_u)[:, np.newaxis] * np.max(c.lam, initial=0.0)
-        least = (c.within + np.sum(c.beta**2, axis=1) / most) / self.unit
+        least = self._least_squares(log_u)
         bound = -np.log(least) @ self.half_n
         if self.d > 0.0 and self.some:
             others = 0.5 * self.d * np.log(2.0 * self.half_n)
@@ -397,3 +448,15 @@ class _Likelihood:
             first = betaln(0.5 * self.d, self.half_n[0]) - 0.5 * self.d * np.log(self.d)
             bound = bound + first - np.sum(others[1:])
         return np.asarray(bound)
+
+    def log_bound_of_new(self, log_u: Floats) -> Floats:
+        """Return what the log density of a new case's features does not exceed, no shrinkage."""
+        constants = gammaln(self.half + 0.5) - gammaln(self.half)
+        least = np.log(np.pi * self.unit * self._least_squares(log_u))
+        return np.asarray(np.sum(constants - 0.5 * least, axis=1))
+
+    def _least_squares(self, log_u: Floats) -> Floats:
+        """Return what the sums of squares are at least, shape (nodes, features)."""
+        c = self.contrasts
+        most = 1.0 + np.exp(log_u)[:, np.newaxis] * np.max(c.lam, initial=0.0)
+        return np.asarray((c.within + np.sum(c.beta**2, axis=1) / most) / self.unit)

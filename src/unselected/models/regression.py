@@ -13,12 +13,13 @@ series that give the distribution function in between.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, sici
 
-from unselected.models.gaussian import GaussianPosterior, is_doubtful
+from unselected.models.gaussian import GaussianPosterior
 from unselected.quadrature import Floats, find_peaks, log_sum
 
 Bools = NDArray[np.bool_]
@@ -74,6 +75,12 @@ class Predictive:
     def z(self) -> Floats:
         """The grids, shape (rows, points)."""
         return np.asarray(self.low[:, None] + self.step[:, None] * np.arange(self.density.shape[1]))
+
+    @property
+    def likeliest(self) -> Floats:
+        """The point of each grid with the largest density, shape (rows, 1)."""
+        best = np.take_along_axis(self.z, self.density.argmax(axis=1)[:, None], axis=1)
+        return np.asarray(self.center + self.scale * np.sinh(best))
 
     def mean_and_std(self) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of y for each row."""
@@ -138,6 +145,9 @@ class RegressionPosterior:
     y_mean: float
     unit: float
 
+    # Whether the posterior for rows far out does for whatever response they may have.
+    _covers_all: ClassVar[bool] = True
+
     def log_density(self, X: Floats, y: Floats) -> Floats:
         """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
         result = np.empty(len(X))
@@ -147,14 +157,15 @@ class RegressionPosterior:
             y_rows = near[rows, np.newaxis]
             result[rows] = posterior._log_joint(X[rows], y_rows)[:, 0] - part.log_total
             far = rows[self._is_doubtful(X[rows], y_rows)]
-            if far.size and posterior is self:
+            if far.size and (posterior is self or not self._covers_all):
                 log_total = part.log_total[np.isin(rows, far)]
-                result[far] = self._wide._log_joint(X[far], near[far, np.newaxis])[:, 0] - log_total
-        # Further out still the density is a power of y: n of it from the law of y; each feature
-        # adds one, but for tau below 1 / |y|, of which the prior has |y|^(-2 a).
-        n_known = np.sum(~np.isnan(X[:, self.features.contrasts.varying]), axis=1)
-        power = self.n + np.minimum(n_known, 2.0 * self.features.model.a)
+                result[far] = self._log_joint_far(X[far], near[far, np.newaxis])[:, 0] - log_total
+        # Further out still the density is a power of y: n of it from the law of y.
+        power = self.n + self._added_power(X)
         return np.asarray(result - power * np.log(np.maximum(np.abs(z) / _FARTHEST, 1.0)))
+
+    def _log_joint_far(self, X: Floats, y: Floats) -> Floats:
+        return self._wide._log_joint(X, y)
 
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
@@ -162,8 +173,15 @@ class RegressionPosterior:
         for rows, part in self.predictive(X):
             mean[rows], std[rows] = part.mean_and_std()
         # With two degrees of freedom and no feature there is no variance.
+        return mean, np.where((self.n <= 3) & (self._added_power(X) == 0.0), np.inf, std)
+
+    def _added_power(self, X: Floats) -> Floats:
+        """Return what the features of rows add to the power with which far y fall off.
+
+        Each adds one, but for tau below 1 / |y|, of which the prior has |y|^(-2 a).
+        """
         n_known = np.sum(~np.isnan(X[:, self.features.contrasts.varying]), axis=1)
-        return mean, np.where(self.n + n_known <= 3, np.inf, std)
+        return np.asarray(np.minimum(n_known, 2.0 * self.features.model.a))
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
@@ -196,20 +214,24 @@ class RegressionPosterior:
             block = np.arange(start, min(start + together, len(X)))
             far = np.zeros(block.size, dtype=bool)
             for rows, part in self._normalized(X[block]):
-                best = np.take_along_axis(part.z, part.density.argmax(axis=1)[:, None], axis=1)
-                likeliest = self.y_mean + self.unit * np.sinh(best)
-                doubtful = self._is_doubtful(X[block[rows]], likeliest)
+                doubtful = self._is_doubtful(X[block[rows]], part.likeliest)
                 far[rows] = doubtful
                 if not doubtful.all():
                     yield block[rows[~doubtful]], part.take(~doubtful), self
             if far.any():
-                for rows, part in self._wide._normalized(X[block[far]]):
-                    yield block[far][rows], part, self._wide
+                for rows, part, posterior in self._predictive_far(X[block[far]]):
+                    yield block[far][rows], part, posterior
+
+    def _predictive_far(
+        self, X: Floats
+    ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
+        for rows, part in self._wide._normalized(X):
+            yield rows, part, self._wide
 
     def _is_doubtful(self, X: Floats, y: Floats) -> Bools:
         """Say for which rows, with y of (rows, 1), the nodes of tau do not reach far enough."""
         by_node = self._log_features(X, y)[:, 0, :] + self.features.log_weights
-        return is_doubtful(by_node)
+        return self.features.is_doubtful(by_node)
 
     @cached_property
     def _wide(self) -> "RegressionPosterior":
@@ -313,11 +335,7 @@ class RegressionPosterior:
     def _log_features(self, X: Floats, y: Floats) -> Floats:
         """Return the log density of the features given y and the node, shape (rows, m, nodes)."""
         laws = self._laws
-        X = X[:, self.features.contrasts.varying]
-        with np.errstate(over="ignore"):
-            gaps = np.clip((X - laws.mean) / laws.unit, -_LARGEST, _LARGEST)
-        known = ~np.isnan(X)
-        gaps[~known] = 0.0
+        gaps, known = self._gaps(X)
         f = y[:, :, np.newaxis] / self.unit
         total: Floats = (known.astype(np.float64) @ laws.constant)[:, np.newaxis, :]
         if laws.alike:
@@ -327,12 +345,26 @@ class RegressionPosterior:
             total = total + half * n_known * np.log(spread)
             return np.asarray(total - (half + 0.5) * _log_product(laws, gaps, known, f, spread))
         for j in range(laws.df.size):
-            f_j = f - laws.y_mean[j]
-            spread = laws.spread(j, f_j)
-            logs = 0.5 * laws.df[j] * np.log(spread)
-            logs -= 0.5 * (laws.df[j] + 1.0) * np.log(laws.factor(j, gaps[:, j], f_j, spread))
-            total = total + logs * known[:, j, np.newaxis, np.newaxis]
+            total = total + laws.log_density(j, gaps[:, j], f) * known[:, j, None, None]
         return np.asarray(np.broadcast_to(total, (*y.shape, self.features.log_weights.size)))
+
+    def log_by_feature(self, X: Floats, y: Floats) -> Iterator[Floats]:
+        """Yield the same of each feature by itself; 0 where it is missing."""
+        laws = self._laws
+        gaps, known = self._gaps(X)
+        f = y[:, :, np.newaxis] / self.unit
+        for j in range(laws.df.size):
+            logs = laws.constant[j] + laws.log_density(j, gaps[:, j], f)
+            yield logs * known[:, j, np.newaxis, np.newaxis]
+
+    def _gaps(self, X: Floats) -> tuple[Floats, Bools]:
+        """Return how far values are from their features' means, in units, and which are known."""
+        X = X[:, self.features.contrasts.varying]
+        with np.errstate(over="ignore"):
+            gaps = np.clip((X - self._laws.mean) / self._laws.unit, -_LARGEST, _LARGEST)
+        known = ~np.isnan(X)
+        gaps[~known] = 0.0
+        return gaps, known
 
     @cached_property
     def _laws(self) -> "_Laws":
@@ -384,6 +416,14 @@ class _Laws:
     def spread(self, j: int, f: Floats) -> Floats:
         """Return how much wider the law of a feature is for f away from 0."""
         return np.asarray(self.one[j] + self.share[j] * f**2)
+
+    def log_density(self, j: int, gap: Floats, f: Floats) -> Floats:
+        """Return the log density of one feature less its constant, shape (rows, m, nodes)."""
+        f = f - self.y_mean[j]
+        spread = self.spread(j, f)
+        logs = 0.5 * self.df[j] * np.log(spread)
+        logs -= 0.5 * (self.df[j] + 1.0) * np.log(self.factor(j, gap, f, spread))
+        return np.asarray(logs)
 
     def factor(self, j: int, gap: Floats, f: Floats, spread: Floats) -> Floats:
         """Return squares spread + (gap - slope f)^2 of one feature, shape (rows, m, nodes)."""

@@ -1,0 +1,268 @@
+"""Two groups of features: a fraction pi of them is related to the response, the others are not.
+
+A related feature has the concentration alpha (tau^2 = 1 / alpha), an unrelated one alpha = infinity
+(tau = 0). With f_j(alpha) the likelihood of a feature, P(alpha) the probability that it is omitted,
+and both at alpha = infinity for "null",
+
+    pi f_j(alpha) + (1 - pi) f_j(null)    and    pi P(alpha) + (1 - pi) P(null)
+
+take the places of f_j(alpha) and P(alpha). What depends on alpha is computed once for each node of
+alpha; the integral over pi is then one of a function of a single variable, log-concave in pi.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
+
+# Where the variable t of the rule ends: less than 1e-40 of the prior is outside.
+_FARTHEST = 4.2
+# What leaving out every second node of t may change. The error of all is the square of it or less.
+_TOLERANCE = 1e-4
+# How far the log of a product may go from 0.
+_ROOM = 600.0
+# Elements of a table over nodes and features that are worked on at a time.
+_BLOCK = 1 << 17
+
+
+class Fractions(NamedTuple):
+    """Values of log(pi) and of log(1 - pi), each to full precision."""
+
+    log_related: Floats
+    log_rest: Floats
+
+    @property
+    def log_odds(self) -> Floats:
+        """log(pi / (1 - pi)); infinite where all features are related."""
+        return np.asarray(self.log_related - self.log_rest)
+
+    def take(self, which: slice) -> "Fractions":
+        """Return some of the values."""
+        return Fractions(self.log_related[which], self.log_rest[which])
+
+
+LogLikelihood = Callable[[Fractions], Floats]
+
+
+@dataclass(frozen=True)
+class FractionPrior:
+    """pi is log-uniform from ``least`` to 1.
+
+    With ``least`` = 1 / p every number of related features from one to all, on the scale of
+    its logarithm, is as likely as any other.
+
+    The rule is laid in t, log(pi) = log(least) s with s = 1 / (1 + exp(pi sinh(t))): the prior
+    dies out double-exponentially at both ends of t, so that a trapezoid rule needs no end points.
+    """
+
+    least: float
+
+    def fractions(self, t: Floats) -> Fractions:
+        """Return pi at these places."""
+        log_related = np.asarray(np.log(self.least) * expit(-np.pi * np.sinh(t)))
+        with np.errstate(divide="ignore"):
+            return Fractions(log_related, np.log(-np.expm1(log_related)))
+
+    def log_density(self, t: Floats) -> Floats:
+        """Return the log prior density of t."""
+        x = np.pi * np.sinh(np.abs(t))
+        return np.asarray(np.log(np.pi * np.cosh(t)) - x - 2.0 * np.log1p(np.exp(-x)))
+
+    def simulate(
+        self, n_features: int, rng: np.random.Generator, fraction: float | None = None
+    ) -> dict[str, Any]:
+        """Draw pi, or use the one given, and which of the features are related."""
+        if fraction is None:
+            fraction = float(self.least ** rng.random())
+        return {"fraction": fraction, "related": rng.random(n_features) < fraction}
+
+    def integrate(self, log_likelihood: LogLikelihood, refinement: int) -> tuple[Floats, Floats]:
+        """Return nodes of t over the mass of prior times likelihood, and the logs of their terms.
+
+        >>> prior = FractionPrior(1e-4)
+        >>> t, log_terms = prior.integrate(lambda pi: pi.log_related, refinement=1)
+        >>> round(float(np.exp(log_sum(log_terms)) * np.log(1e4)), 9)  # 1 - 1e-4
+        0.9999
+        """
+        if self.least == 1.0:
+            return np.zeros(1), log_likelihood(self.fractions(np.zeros(1)))
+
+        def log_density(t: Floats) -> Floats:
+            return np.asarray(self.log_density(t) + log_likelihood(self.fractions(t)))
+
+        return trapezoid(log_density, -_FARTHEST, _FARTHEST, refinement, _TOLERANCE)
+
+
+class Nodes(NamedTuple):
+    """Nodes of alpha and pi together: those with the same alpha stand side by side.
+
+    Attributes
+    ----------
+    log_u : array of shape (alphas,)
+    alpha_of : array of shape (nodes,)
+        Which of the alphas a node has.
+    fractions : Fractions
+        Of the nodes.
+    log_terms : array of shape (nodes,)
+    """
+
+    log_u: Floats
+    alpha_of: NDArray[np.intp]
+    fractions: Fractions
+    log_terms: Floats
+
+
+class TwoGroups:
+    """The likelihood averaged over pi as a function of log u, remembered where computed.
+
+    Parameters
+    ----------
+    prior : FractionPrior
+    mixture : callable
+        Returns the log likelihood at a log u as a function of pi.
+    refinement : int
+    """
+
+    def __init__(
+        self,
+        prior: FractionPrior,
+        mixture: Callable[[float], LogLikelihood],
+        refinement: int,
+    ) -> None:
+        self._prior, self._mixture, self._refinement = prior, mixture, refinement
+        self._rules: dict[float, tuple[Floats, Floats]] = {}
+
+    def log_total(self, log_u: Floats) -> Floats:
+        """Return the log likelihood at each of some log u, averaged over pi."""
+        return np.array([log_sum(self._rule(float(x))[1]) for x in log_u])
+
+    def nodes(self, log_u: Floats, log_terms: Floats) -> Nodes:
+        """Return nodes of log u and pi, but for those that add nothing.
+
+        ``log_terms`` are those of log u alone, which contain `log_total`.
+        """
+        rules = [self._rule(float(x)) for x in log_u]
+        terms = [
+            inner + (term - log_sum(inner))
+            for (_, inner), term in zip(rules, log_terms, strict=True)
+        ]
+        joint = self._flat(log_u, [t for t, _ in rules], terms)
+        live = joint.log_terms > np.max(joint.log_terms) - NEGLIGIBLE
+        kept, alpha_of = np.unique(joint.alpha_of[live], return_inverse=True)
+        fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])
+        return Nodes(log_u[kept], alpha_of, fractions, joint.log_terms[live])
+
+    def _rule(self, log_u: float) -> tuple[Floats, Floats]:
+        if log_u not in self._rules:
+            self._rules[log_u] = self._prior.integrate(self._mixture(log_u), self._refinement)
+        return self._rules[log_u]
+
+    def _flat(self, log_u: Floats, places: list[Floats], terms: list[Floats]) -> Nodes:
+        alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])
+        fractions = self._prior.fractions(np.concatenate(places))
+        return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
+
+
+def log_mixed(pi: Fractions, log_related: Floats, log_null: Floats) -> Floats:
+    """Return log(pi P + (1 - pi) P0) from log(P) and log(P0), shapes that go together.
+
+    Where both are near 1, their complements are mixed: nothing is lost of a small one.
+
+    >>> half = Fractions(np.log([0.5]), np.log([0.5]))
+    >>> bool(log_mixed(half, np.array([-1e-20]), np.array([0.0]))[0] == -5e-21)
+    True
+    """
+    if np.min(log_related, initial=0.0) > -0.5 and np.min(log_null, initial=0.0) > -0.5:
+        lacking = np.exp(pi.log_related) * np.expm1(log_related)
+        return np.asarray(np.log1p(lacking + np.exp(pi.log_rest) * np.expm1(log_null)))
+    return np.logaddexp(pi.log_related + log_related, pi.log_rest + log_null)
+
+
+def log_each(pi: Fractions, log_ratio: Floats) -> Floats:
+    """Return log(1 - pi + pi f_j / g_j) for each pi and each feature, shape (fractions, features).
+
+    >>> quarter = Fractions(np.log([0.25]), np.log([0.75]))
+    >>> np.exp(log_each(quarter, np.log([5.0, 1.0]))).round(12).tolist()
+    [[2.0, 1.0]]
+    """
+    if np.max(np.abs(log_ratio), initial=0.0) > _ROOM:
+        related = pi.log_related[:, np.newaxis] + log_ratio
+        return np.logaddexp(related, pi.log_rest[:, np.newaxis])
+    parts = np.multiply.outer(np.exp(pi.log_related), np.exp(log_ratio))
+    parts += np.exp(pi.log_rest)[:, np.newaxis]
+    return np.asarray(np.log(parts, out=parts))
+
+
+def log_product(pi: Fractions, log_ratio: Floats) -> Floats:
+    """Return the sum over features of `log_each`, with one logarithm for many factors."""
+    result = np.zeros(pi.log_related.shape)
+    size = np.abs(log_ratio)
+    # A factor is between 1 and its ratio, whatever pi is.
+    part = np.floor(np.cumsum(size) / (0.5 * _ROOM))
+    starts = np.flatnonzero(np.diff(part, prepend=-1.0))
+    for start, stop in zip(starts, [*starts[1:], size.size], strict=True):
+        if stop == start + 1:
+            result += log_each(pi, log_ratio[start:stop])[:, 0]
+            continue
+        parts = np.multiply.outer(np.exp(log_ratio[start:stop]), np.exp(pi.log_related))
+        parts += np.exp(pi.log_rest)
+        result += np.log(np.multiply.reduce(parts, axis=0))
+    return result
+
+
+def log_products(
+    log_ratios: Iterable[Floats],
+    alpha_of: NDArray[np.intp],
+    pi: Fractions,
+    shape: tuple[int, ...],
+) -> Floats:
+    """Return the sum over features of log(1 - pi + pi ratio) at each node, for each of some rows.
+
+    Parameters
+    ----------
+    log_ratios : iterable of arrays of shape (..., alphas)
+        One for each feature.
+    alpha_of, pi
+        Of the nodes; see `Nodes`.
+    shape : tuple
+        (..., nodes), that of the result.
+    """
+    total, product, room = np.zeros(shape), np.ones(shape), _ROOM
+    fraction, rest = np.exp(pi.log_related), np.exp(pi.log_rest)
+    for log_ratio in log_ratios:
+        need = float(np.max(np.abs(log_ratio), initial=0.0))
+        if need > _ROOM:
+            related = np.take(log_ratio, alpha_of, axis=-1) + pi.log_related
+            total += np.logaddexp(related, pi.log_rest)
+            continue
+        if need > room:
+            total += np.log(product)
+            product[:], room = 1.0, _ROOM
+        factor = np.take(np.exp(log_ratio), alpha_of, axis=-1)
+        factor *= fraction
+        factor += rest
+        product *= factor
+        room -= need
+    return np.asarray(total + np.log(product))
+
+
+def related_probability(
+    pi: Fractions, log_ratio: Floats, alpha_of: NDArray[np.intp], weights: Floats
+) -> Floats:
+    """Return the posterior probability that each feature is related, shape (features,).
+
+    Given a node it is pi f_j / (pi f_j + (1 - pi) g_j). ``log_ratio`` has the shape (alphas,
+    features).
+    """
+    total = np.zeros(log_ratio.shape[1])
+    rows = max(1, _BLOCK // max(1, total.size))
+    for start in range(0, weights.size, rows):
+        block = slice(start, start + rows)
+        log_odds = pi.log_odds[block, np.newaxis] + log_ratio[alpha_of[block]]
+        total += weights[block] @ expit(log_odds)
+    return np.minimum(total, 1.0)
