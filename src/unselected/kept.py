@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianModel, GaussianPosterior
 from unselected.models.regression import RegressionPosterior
+from unselected.models.two_groups import FractionSummary, summarize_fraction
 from unselected.models.two_real_groups import (
     TwoGroupPosterior,
     TwoGroupRegression,
@@ -21,6 +22,13 @@ from unselected.models.two_real_groups import (
 )
 from unselected.moments import ClassMoments, Contrasts, LineMoments
 from unselected.quadrature import Floats
+
+
+class Related(NamedTuple):
+    """What two groups of features say: of the fraction that is related, and of each kept one."""
+
+    fraction: FractionSummary
+    probability: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +65,11 @@ class KeptBernoulli:
     def posterior(self) -> BernoulliPosterior:
         """The posterior of alpha, computed when first needed."""
         return self.model.condition(self.counts, self.event)
+
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related; None where all are."""
+        return _related(self.posterior) if self.model.least_fraction is not None else None
 
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
@@ -104,6 +117,11 @@ class KeptGaussian:
         """The posterior of tau, computed when first needed."""
         return _real_posterior(self.model, self.moments.contrasts(), self.event)
 
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related; None where all are."""
+        return _related(self.posterior) if self.model.least_fraction is not None else None
+
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
         rows = real_rows(X, label)
@@ -150,6 +168,18 @@ class KeptRegression:
         if isinstance(features, TwoGroupPosterior):
             return TwoGroupRegression(features, n, self.y_mean, self.moments.unit)
         return RegressionPosterior(features, n, self.y_mean, self.moments.unit)
+
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related; None where all are."""
+        return _related(self.posterior.features) if self.model.least_fraction is not None else None
+
+
+def _related(posterior: BernoulliPosterior | GaussianPosterior) -> Related | None:
+    if posterior.fractions is None or posterior.related is None:
+        return None
+    fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
+    return Related(fraction, posterior.related)
 
 
 def _real_posterior(

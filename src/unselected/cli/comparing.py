@@ -5,7 +5,7 @@ from typing import Any
 
 from unselected.calibration import Estimate
 from unselected.cli.fitting import ESTIMATORS, naming_columns, read_training
-from unselected.cli.options import Input, ModelOption, Source, Speech, columns_of, note
+from unselected.cli.options import Input, ModelOption, PriorOption, Source, Speech, columns_of, note
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -37,6 +37,7 @@ def cv(
     source: Source,
     k: int,
     model: ModelOption = "auto",
+    prior: PriorOption = "common",
     splits: int = 5,
     repeats: int = 10,
     method: tuple[str, ...] = (),
@@ -56,6 +57,9 @@ def cv(
     model
         bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
         regression (real-valued features, a response of numbers); auto chooses from the data.
+    prior
+        Of this library's model: common (every feature is related to the response, more or less) or
+        sparse (an unknown fraction of them is, the others are not at all).
     splits
         Number of folds.
     repeats
@@ -81,7 +85,7 @@ def cv(
         "checkpoint": checkpoint,
         "progress": True,
     }
-    ours = ESTIMATORS[name](k=k)
+    ours = ESTIMATORS[name](k=k, prior=prior)
     rows: list[ComparisonRow] | list[RegressionComparisonRow]
     with naming_columns(table):
         if name == "regression":

@@ -217,6 +217,7 @@ def estimator(name: ModelName, table: TrainingTable, choice: Choice) -> Selectiv
         "preselected_from": choice.preselected_from,
         "always_keep": always.tolist() or None,
         "ties": choice.ties,
+        "prior": choice.prior,
         "random_state": choice.seed,
     }
     if choice.variance_shrinkage is not None:

@@ -25,6 +25,7 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
 
 
 ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
+PriorOption = Literal["common", "sparse"]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 
@@ -95,6 +96,9 @@ class Choice:
         Keep this column whatever its score; may be given several times.
     ties
         Who is kept among tied features: first or random.
+    prior
+        common (every feature is related to the response, more or less) or sparse (an unknown
+        fraction of them is, the others are not at all).
     uncorrected
         Do not condition on the selection, for comparison.
     variance_shrinkage
@@ -110,6 +114,7 @@ class Choice:
     preselected_from: int | None = None
     always_keep: tuple[str, ...] = ()
     ties: Ties = "first"
+    prior: PriorOption = "common"
     uncorrected: Annotated[bool, Parameter(negative="")] = False
     variance_shrinkage: float | None = None
     seed: int = 0

@@ -201,8 +201,15 @@ def _content(saved: Saved, features: list[Feature]) -> dict[str, Any]:
         "selection": saved.selection,
         "features": features,
         "priors": _priors(saved),
+        **_related_content(saved),
         "provenance": saved.provenance,
     }
+
+
+def _related_content(saved: Saved) -> dict[str, Any]:
+    """Return the posterior of the fraction of related features, where there are two groups."""
+    related = saved.kept.related
+    return {} if related is None else {"related_fraction": related.fraction._asdict()}
 
 
 def _priors(saved: Saved) -> dict[str, Any]:
@@ -232,11 +239,20 @@ def _text(saved: Saved, features: list[Feature]) -> str:
             about,
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
+            *_related_text(saved),
             *(f"{key}: {value}" for key, value in saved.provenance.items()),
             "",
             _feature_table(saved, features),
         ]
     )
+
+
+def _related_text(saved: Saved) -> list[str]:
+    related = saved.kept.related
+    if related is None:
+        return []
+    mean, low, high = (f"{100.0 * value:.3g} %" for value in related.fraction)
+    return [f"related features: {mean} of all (90 % interval: {low} to {high})"]
 
 
 def _feature_table(saved: Saved, features: list[Feature]) -> str:
@@ -255,6 +271,11 @@ def _feature_table(saved: Saved, features: list[Feature]) -> str:
         else:
             header = (*(f"mean in {label}" for label in labels), "deviation")
             rows = [(*map(_short, f["means"]), _short(f["deviation"])) for f in features]
+    if saved.kept.related is not None:
+        header = (*header, "related")
+        rows = [
+            (*row, f"{f['related_probability']:.3f}") for f, row in zip(features, rows, strict=True)
+        ]
     cells = [(f["name"], f"{f['score']:.4f}", *row) for f, row in zip(features, rows, strict=True)]
     return columns_of(cells, (*first, *header))
 

@@ -16,6 +16,7 @@ from unselected.estimators.inputs import (
     check_positive_pair,
     check_training,
 )
+from unselected.estimators.selecting import Prior
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
@@ -65,6 +66,12 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     quadrature : {"exact", "paper"}, default="exact"
         "exact" integrates to rounding error over a feature's overall rate and adaptively over the
         concentration; "paper" is the grid of the paper, 21 x 30 points, for reproduction.
+    prior : {"common", "sparse"}, default="common"
+        "common" is the paper's: every feature differs between the classes, by as much as the others
+        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
+        the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
+        where p is the number of features that selection looked at.
+        Needs the quadrature "exact".
     store_scores : bool, default=False
         Keep the scores and counts of all features, not only of the kept ones. Without it the
         memory that a fit needs besides X does not grow with the number of columns.
@@ -100,6 +107,12 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     omission_probability_ : ndarray of shape (n_nodes,)
         For each of them, the probability that a feature's absolute correlation is at most
         ``threshold_``.
+    related_fraction_ : ndarray of shape (n_nodes,)
+        With ``prior="sparse"``, the fraction of related features that belongs to each of these
+        concentrations.
+    related_probability_ : ndarray of shape (n_kept,)
+        With ``prior="sparse"``, the posterior probability that each kept feature is related to
+        the class, selection accounted for: 1 less its local false discovery rate.
     log_marginal_likelihood_ : float
         log P(y, kept features, event), the event left out where there is no correction.
 
@@ -141,6 +154,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         binarize: Binarize = "auto",
         class_pseudocounts: tuple[float, float] = (1.0, 1.0),
         concentration_prior: tuple[float, float] = (0.5, 5.0),
+        prior: Prior = "common",
         quadrature: Literal["exact", "paper"] = "exact",
         store_scores: bool = False,
         random_state: Any = None,
@@ -154,6 +168,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         self.binarize = binarize
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
+        self.prior = prior
         self.quadrature = quadrature
         self.store_scores = store_scores
         self.random_state = random_state
@@ -181,10 +196,8 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
         rule = self._checked_rule(table, "|COR|")
-        fitting = BernoulliFitting(
-            table, rule, bool(self.correct_selection), model, _plain_cut(self.binarize)
-        )
-        scores = self._fit(fitting)
+        how = (bool(self.correct_selection), self.prior == "sparse")
+        scores = self._fit(BernoulliFitting(table, rule, *how, model, _plain_cut(self.binarize)))
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
@@ -205,6 +218,11 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         a, b = check_positive_pair(
             "concentration_prior", self.concentration_prior, "shape and rate"
         )
+        if self.prior == "sparse" and self.quadrature != "exact":
+            raise ValueError(
+                f"quadrature={self.quadrature!r} is a grid for prior='common' alone: use "
+                "quadrature='exact' with prior='sparse'."
+            )
         return BernoulliModel(f0=f0, f1=f1, a=a, b=b, quadrature=self.quadrature)
 
 

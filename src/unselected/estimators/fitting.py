@@ -37,6 +37,7 @@ from unselected.selection import (
 from unselected.tables import Ints
 
 K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
+M = TypeVar("M", BernoulliModel, GaussianModel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +93,14 @@ class Fitting(ABC, Generic[K]):
     rule : SelectionRule
     corrected : bool
         Whether the model is conditioned on the selection.
+    sparse : bool
+        Whether there are two groups of features, of which one is related to the response.
     """
 
     table: TrainingTable
     rule: SelectionRule
     corrected: bool
+    sparse: bool
 
     @abstractmethod
     def scores(self, contest: Contest) -> Any:
@@ -119,6 +123,12 @@ class Fitting(ABC, Generic[K]):
         for left, scores in zip(sets, self.scores_without(sets, self.rule.contest), strict=True):
             selection = self.rule.select(scores)
             yield selection, self.kept(scores, selection, left.kept)
+
+    def _with_groups(self, model: M, selection: Selection[Any]) -> M:
+        """Return the model with two groups of features, where the prior is to have them."""
+        if not self.sparse:
+            return model
+        return replace(model, least_fraction=1.0 / max(1, selection.n_features))
 
     def _event(self, selection: Selection[Any]) -> Any:
         return selection.event if self.corrected else selection.event.emptied()
@@ -153,7 +163,7 @@ class BernoulliFitting(Fitting[KeptBernoulli]):
         """Return what is left of the columns that were kept."""
         counted = scores.take(selection.indices)
         return KeptBernoulli(
-            model=self.model,
+            model=self._with_groups(self.model, selection),
             counts=counted.counts,
             event=self._event(selection),
             thresholds=counted.cuts,
@@ -188,7 +198,7 @@ class GaussianFitting(Fitting[KeptGaussian]):
     ) -> KeptGaussian:
         """Return what is left of the columns that were kept."""
         return KeptGaussian(
-            model=self.model,
+            model=self._with_groups(self.model, selection),
             moments=scores.take(selection.indices),
             event=self._event(selection),
             pseudocounts=self.pseudocounts,
@@ -216,7 +226,7 @@ class RegressionFitting(Fitting[KeptRegression]):
     def kept(self, scores: Any, selection: Selection[Any], rows: Ints | slice) -> KeptRegression:
         """Return what is left of the columns that were kept, with the cases in these rows."""
         return KeptRegression(
-            model=self.model,
+            model=self._with_groups(self.model, selection),
             moments=scores.take(selection.indices),
             event=self._event(selection),
             y_mean=float(self.table.y[rows].mean()),

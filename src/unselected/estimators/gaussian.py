@@ -5,7 +5,7 @@ from typing import Any, Self
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import GaussianFitting
 from unselected.estimators.inputs import check_pseudocounts, check_training
-from unselected.estimators.selecting import GaussianEstimator
+from unselected.estimators.selecting import GaussianEstimator, Prior
 from unselected.kept import KeptGaussian
 from unselected.selection import Ties
 
@@ -56,6 +56,11 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         inverse-chi-squared with this many degrees of freedom around a common variance, which is
         learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
         same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+    prior : {"common", "sparse"}, default="common"
+        "common" is the paper's: every feature differs between the classes, by as much as the others
+        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
+        the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
+        where p is the number of features that selection looked at. Not with ``variance_shrinkage``.
     store_scores : bool, default=False
         Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
         needs besides X does not grow with the number of columns.
@@ -85,6 +90,12 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     omission_probability_ : ndarray of shape (n_nodes,)
         For each of them, the probability that a feature without missing values has a score of at
         most ``threshold_``; 1 where there is no cut.
+    related_fraction_ : ndarray of shape (n_nodes,)
+        With ``prior="sparse"``, the fraction of related features that belongs to each of these
+        concentrations.
+    related_probability_ : ndarray of shape (n_kept,)
+        With ``prior="sparse"``, the posterior probability that each kept feature is related to
+        the class, selection accounted for: 1 less its local false discovery rate.
     log_marginal_likelihood_ : float
         log P(y, kept features, event), the event left out where there is no correction;
         up to a constant, for the priors of means and variances are improper.
@@ -129,6 +140,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         ties: Ties = "first",
         class_pseudocounts: Any = 1.0,
         concentration_prior: tuple[float, float] = (0.5, 5.0),
+        prior: Prior = "common",
         variance_shrinkage: float = 0.0,
         store_scores: bool = False,
         random_state: Any = None,
@@ -141,6 +153,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         self.ties = ties
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
+        self.prior = prior
         self.variance_shrinkage = variance_shrinkage
         self.store_scores = store_scores
         self.random_state = random_state
@@ -169,8 +182,8 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
                 "classes cannot be told without more cases than classes."
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
-        corrected = bool(self.correct_selection)
-        self._fit(GaussianFitting(table, rule, corrected, model, pseudocounts))
+        how = (bool(self.correct_selection), self.prior == "sparse")
+        self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
         self.log_marginal_likelihood_ += self._kept.log_class_evidence
         self.classes_ = table.classes
         return self

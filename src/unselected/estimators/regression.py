@@ -8,7 +8,7 @@ from unselected.estimators.base import PredictiveRegressor
 from unselected.estimators.fitting import RegressionFitting
 from unselected.estimators.inputs import check_training
 from unselected.estimators.panel import RegressorPanel
-from unselected.estimators.selecting import GaussianEstimator
+from unselected.estimators.selecting import GaussianEstimator, Prior
 from unselected.kept import KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
 from unselected.quadrature import Floats
@@ -58,6 +58,12 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         inverse-chi-squared with this many degrees of freedom around a common variance, which is
         learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
         same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+    prior : {"common", "sparse"}, default="common"
+        "common" is the paper's: every feature changes with the response, by as much as the others
+        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
+        the others are not related to the response at all. The fraction is log-uniform from 1 / p to
+        1, where p is the number of features that selection looked at. Not with
+        ``variance_shrinkage``.
     store_scores : bool, default=False
         Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
         needs besides X does not grow with the number of columns.
@@ -86,6 +92,12 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
     omission_probability_ : ndarray of shape (n_nodes,)
         For each of them, the probability that a feature without missing values has an absolute
         correlation of at most ``threshold_``; 1 where there is no cut.
+    related_fraction_ : ndarray of shape (n_nodes,)
+        With ``prior="sparse"``, the fraction of related features that belongs to each of these
+        concentrations.
+    related_probability_ : ndarray of shape (n_kept,)
+        With ``prior="sparse"``, the posterior probability that each kept feature is related to
+        the response, selection accounted for: 1 less its local false discovery rate.
     log_marginal_likelihood_ : float
         log P(kept features, event | y), the event left out where there is no correction;
         up to a constant, for the priors of means and variances are improper.
@@ -128,6 +140,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         always_keep: Any = None,
         ties: Ties = "first",
         concentration_prior: tuple[float, float] = (0.5, 5.0),
+        prior: Prior = "common",
         variance_shrinkage: float = 0.0,
         store_scores: bool = False,
         random_state: Any = None,
@@ -139,6 +152,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         self.always_keep = always_keep
         self.ties = ties
         self.concentration_prior = concentration_prior
+        self.prior = prior
         self.variance_shrinkage = variance_shrinkage
         self.store_scores = store_scores
         self.random_state = random_state
@@ -161,7 +175,8 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         model = self._checked_model()
         table = check_training(self, X, y, "numbers")
         rule = self._checked_rule(table, "|COR|")
-        self._fit(RegressionFitting(table, rule, bool(self.correct_selection), model))
+        how = (bool(self.correct_selection), self.prior == "sparse")
+        self._fit(RegressionFitting(table, rule, *how, model))
         return self
 
     def panel(self) -> RegressorPanel:

@@ -1,7 +1,7 @@
 """What every selective estimator does: check how features are to be selected, select, remember."""
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from unselected.sources import ColumnSource
 
 # What a fit leaves besides public attributes.
 _PRIVATE = ("_kept", "_fitting")
+Prior = Literal["common", "sparse"]
+
 # How errors call the scores.
 _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 
@@ -48,6 +50,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     preselected_from: int | None
     always_keep: Any
     ties: Ties
+    prior: Prior
     store_scores: bool
     random_state: Any
 
@@ -58,6 +61,8 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     concentration_: Floats
     concentration_weights_: Floats
     omission_probability_: Floats
+    related_fraction_: Floats
+    related_probability_: Floats
     log_marginal_likelihood_: float
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -132,6 +137,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         check_flag("correct_selection", self.correct_selection)
         check_flag("store_scores", self.store_scores)
         check_choice("ties", self.ties, ("first", "random"))
+        check_choice("prior", self.prior, ("common", "sparse"))
         if self.k is not None and self.threshold is not None:
             raise ValueError(
                 f"k={self.k} and threshold={self.threshold} are both given: give one of them."
@@ -218,6 +224,9 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             self.concentration_ = np.exp(posterior.log_alpha)
         self.concentration_weights_ = np.exp(posterior.log_weights)
         self.omission_probability_ = np.exp(posterior.log_at_most)
+        if posterior.fractions is not None:
+            self.related_fraction_ = np.exp(posterior.fractions.log_related)
+            self.related_probability_ = posterior.related
         self.log_marginal_likelihood_ = posterior.log_evidence
 
 
@@ -238,6 +247,11 @@ class GaussianEstimator(SelectingEstimator):
         shrinkage = check_zero_or_between(
             "variance_shrinkage", self.variance_shrinkage, *SHRINKAGE_BOUNDS
         )
+        if self.prior == "sparse" and shrinkage > 0.0:
+            raise ValueError(
+                f"variance_shrinkage={shrinkage!r} goes with prior='common' alone: use "
+                "variance_shrinkage=0 with prior='sparse'."
+            )
         return GaussianModel(a, b, shrinkage)
 
 

@@ -27,7 +27,8 @@ def describe_features(kept: Kept, scores: Sequence[float]) -> list[Feature]:
         above which a value is a one. For classes ``means`` and ``cases`` (known values) by
         class, and the ``deviation`` within classes. For a real response the ``correlation`` with
         it, the ``slope`` (change of the feature for a change of the response by 1), the ``mean``,
-        the ``deviation`` around the line, and ``cases``.
+        the ``deviation`` around the line, and ``cases``. With two groups of features also the
+        ``related_probability``.
     """
     names = range(kept.n_columns) if kept.names is None else kept.names
     parts: Iterator[Feature]
@@ -41,6 +42,9 @@ def describe_features(kept: Kept, scores: Sequence[float]) -> list[Feature]:
         {"name": str(name), "score": float(score), **part}
         for name, score, part in zip(names, scores, parts, strict=True)
     ]
+    if kept.related is not None:
+        for feature, probability in zip(features, kept.related.probability, strict=True):
+            feature["related_probability"] = float(probability)
     return sorted(features, key=lambda feature: -feature["score"])
 
 

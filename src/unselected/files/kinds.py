@@ -112,6 +112,19 @@ def _parse_classes(entry: object, n_classes: int) -> NDArray[Any]:
     return labels
 
 
+def _priors_entry(model: BernoulliModel | GaussianModel, names: tuple[str, ...]) -> Entries:
+    """Return the numbers of the prior; that of two groups is told where there are two."""
+    groups = {} if model.least_fraction is None else {"least_fraction": model.least_fraction}
+    return {name: float(getattr(model, name)) for name in names} | groups
+
+
+def _least_fraction(priors: Entries) -> float | None:
+    """Return where the fraction of related features begins; None where all are related."""
+    if "least_fraction" not in priors:
+        return None
+    return check_real(priors["least_fraction"], "priors least_fraction", 1.0 / MOST_FEATURES, 1.0)
+
+
 def _prior(value: object, what: str) -> float:
     return check_real(value, what, _LEAST_PRIOR, _LARGEST_PRIOR)
 
@@ -132,7 +145,7 @@ def bernoulli_entries(kept: KeptBernoulli) -> Entries:
         "thresholds": np.asarray(kept.thresholds, dtype=np.float64),
         "binarize": _binarize_entry(kept.binarize),
         "event": _count_event_entry(kept.event),
-        "priors": {name: float(getattr(model, name)) for name in ("f0", "f1", "a", "b")},
+        "priors": _priors_entry(model, ("f0", "f1", "a", "b")),
         "quadrature": {"rule": model.quadrature, "refinement": model.refinement},
     }
 
@@ -212,12 +225,19 @@ def _digits(part: object) -> int:
 
 def _parse_bernoulli_model(priors_entry: object, quadrature_entry: object) -> BernoulliModel:
     names = ("f0", "f1", "a", "b")
-    priors = check_record(priors_entry, "priors", names)
+    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
     quadrature = check_record(quadrature_entry, "quadrature", ("rule", "refinement"))
+    least_fraction = _least_fraction(priors)
+    rules = ("exact", "paper")
     return BernoulliModel(
         **{name: _prior(priors[name], f"priors {name}") for name in names},
-        quadrature=check_choice(quadrature["rule"], "quadrature rule", ("exact", "paper")),
-        refinement=_refinement(quadrature, _MOST_REFINEMENT),
+        quadrature=check_choice(
+            quadrature["rule"], "quadrature rule", rules if least_fraction is None else rules[:1]
+        ),
+        refinement=_refinement(
+            quadrature, _MOST_REFINEMENT if least_fraction is None else _MOST_REAL_REFINEMENT
+        ),
+        least_fraction=least_fraction,
     )
 
 
@@ -242,13 +262,14 @@ def _gaussian_model_entries(model: GaussianModel, event: RealEvent) -> Entries:
             "nu": event.nu.astype(np.int64),
             "n_features": event.n_features,
         },
-        "priors": {name: float(getattr(model, name)) for name in ("a", "b", "shrinkage")},
+        "priors": _priors_entry(model, ("a", "b", "shrinkage")),
         "quadrature": {"refinement": model.refinement},
     }
 
 
 def _parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> GaussianModel:
-    priors = check_record(priors_entry, "priors", ("a", "b", "shrinkage"))
+    names = ("a", "b", "shrinkage")
+    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
     quadrature = check_record(quadrature_entry, "quadrature", ("refinement",))
     least, most = SHRINKAGE_BOUNDS
     shrinkage = check_real(priors["shrinkage"], "priors shrinkage", 0.0, most)
@@ -257,11 +278,15 @@ def _parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> Gau
             f"priors shrinkage has {shrinkage!r}, where 0 or a number from {least!r} on is "
             "expected."
         )
+    least_fraction = _least_fraction(priors)
+    if shrinkage > 0.0 and least_fraction is not None:
+        raise Fault("priors has both shrinkage and least_fraction, which do not go together.")
     return GaussianModel(
         a=_prior(priors["a"], "priors a"),
         b=_prior(priors["b"], "priors b"),
         shrinkage=shrinkage,
         refinement=_refinement(quadrature, _MOST_REAL_REFINEMENT),
+        least_fraction=least_fraction,
     )
 
 

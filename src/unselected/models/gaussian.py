@@ -23,7 +23,7 @@ from scipy.special import betaln, gammaln
 
 from unselected.events import RealEvent
 from unselected.models.concentration import ConcentrationPrior
-from unselected.models.two_groups import FractionPrior
+from unselected.models.two_groups import FractionPrior, Fractions
 from unselected.moments import Contrasts
 from unselected.omission import log_real_omission
 from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
@@ -80,6 +80,16 @@ class GaussianPosterior:
         "log_at_most",
         "log_variance",
     )
+
+    @property
+    def fractions(self) -> Fractions | None:
+        """The fraction of related features of each node; None where all features are related."""
+        return None
+
+    @property
+    def related(self) -> Floats | None:
+        """The posterior probability that each kept feature is related; None where all are."""
+        return None
 
     @property
     def shrinkage(self) -> float:
@@ -202,6 +212,12 @@ class StudentLaw:
             if known is not None:
                 logs[~known[j]] = 0.0
             yield logs
+
+    def of_row(self, x: Floats) -> Floats:
+        """Return the log densities of the features of one row, shape (features, nodes)."""
+        values, known, loc, squares, half, constant = self._in_units(x[np.newaxis])
+        logs = constant - half * np.log(squares + (values - loc) ** 2)
+        return logs if known is None else np.where(known, logs, 0.0)
 
     def _in_units(
         self, X: Floats

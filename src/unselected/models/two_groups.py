@@ -168,6 +168,29 @@ class TwoGroups:
         return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
 
 
+class FractionSummary(NamedTuple):
+    """The posterior of the fraction of related features: mean and central 90 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def summarize_fraction(pi: Fractions, log_weights: Floats) -> FractionSummary:
+    """Return mean and interval of the fraction from weighted nodes.
+
+    >>> pi = Fractions(np.log([0.1, 0.2, 0.3]), np.log([0.9, 0.8, 0.7]))
+    >>> summarize_fraction(pi, np.log([0.25, 0.5, 0.25])).mean.__round__(12)
+    0.2
+    """
+    order = np.argsort(pi.log_related)
+    fraction, weights = np.exp(pi.log_related[order]), np.exp(log_weights[order])
+    # A node stands for what is half-way to its neighbours.
+    below = np.cumsum(weights) - 0.5 * weights
+    low, high = np.exp(np.interp([0.05, 0.95], below, pi.log_related[order]))
+    return FractionSummary(float(weights @ fraction), float(low), float(high))
+
+
 def log_mixed(pi: Fractions, log_related: Floats, log_null: Floats) -> Floats:
     """Return log(pi P + (1 - pi) P0) from log(P) and log(P0), shapes that go together.
 

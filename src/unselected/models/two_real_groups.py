@@ -65,14 +65,14 @@ class TwoGroupPosterior(GaussianPosterior):
         Log of the probability that a feature, related or not, is at most at the cut.
     log_related, log_rest : arrays of shape (nodes,)
         log(pi) and log(1 - pi).
-    related : array of shape (k,)
+    related_kept : array of shape (k,)
         The posterior probability that a kept feature is related; that of any feature for a constant
         one, which says nothing.
     """
 
     log_related: Floats
     log_rest: Floats
-    related: Floats
+    related_kept: Floats
 
     _of_nodes: ClassVar[tuple[str, ...]] = (
         *GaussianPosterior._of_nodes,
@@ -84,6 +84,11 @@ class TwoGroupPosterior(GaussianPosterior):
     def fractions(self) -> Fractions:
         """The fraction of each node."""
         return Fractions(self.log_related, self.log_rest)
+
+    @property
+    def related(self) -> Floats:
+        """The posterior probability that each kept feature is related."""
+        return self.related_kept
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
@@ -123,7 +128,7 @@ class TwoGroupPosterior(GaussianPosterior):
 
         A row far from all training cases can make likely what these exclude.
         """
-        new = _NewRow(self.of_alphas, code, x[np.newaxis])
+        new = _NewRow(self.of_alphas, code, x)
         nodes = _integrated(self.model, self.contrasts, self.event, new)
         posterior = _posterior(self.model, self.contrasts, self.event, nodes)
         # The terms hold the density of the row, and the evidence of training is known.
@@ -253,7 +258,7 @@ class _NewRow:
 
     posterior: GaussianPosterior
     code: Floats
-    X: Floats
+    x: Floats
 
     def log_densities(self, log_u: float) -> Floats:
         """Return the log densities of the features at log u and at tau = 0, (features, 2)."""
@@ -261,8 +266,7 @@ class _NewRow:
         law = replace(self.posterior, log_alpha=nodes, log_variance=np.full(2, -np.inf)).law(
             self.code
         )
-        logs = [logs[0] for logs in law.by_feature(self.X)]
-        return np.array(logs).reshape(-1, 2)
+        return law.of_row(self.x)
 
 
 def _integrated(
@@ -338,5 +342,5 @@ def _posterior(
         model=model,
         log_related=pi.log_related,
         log_rest=pi.log_rest,
-        related=related,
+        related_kept=related,
     )
