@@ -229,8 +229,8 @@ def log_product(pi: Fractions, log_ratio: Floats) -> Floats:
     part = np.floor(np.cumsum(size) / (0.5 * _ROOM))
     starts = np.flatnonzero(np.diff(part, prepend=-1.0))
     for start, stop in zip(starts, [*starts[1:], size.size], strict=True):
-        if stop == start + 1:
-            result += log_each(pi, log_ratio[start:stop])[:, 0]
+        if np.max(size[start:stop]) > 0.5 * _ROOM:
+            result += log_each(pi, log_ratio[start:stop]).sum(axis=1)
             continue
         parts = np.multiply.outer(np.exp(log_ratio[start:stop]), np.exp(pi.log_related))
         parts += np.exp(pi.log_rest)

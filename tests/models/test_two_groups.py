@@ -1,0 +1,404 @@
+"""Two groups of features: limits, dense sums as oracles, and calibration under selection."""
+
+from dataclasses import replace
+from math import comb
+
+import numpy as np
+import oracle
+import pytest
+import real_oracle
+from scipy import stats
+from scipy.integrate import simpson
+from scipy.special import logsumexp
+
+from unselected.columns import ClassCounts, count_classes
+from unselected.kept import KeptRegression
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.gaussian import GaussianModel
+from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
+from unselected.models.two_real_groups import condition_two_groups
+from unselected.moments import class_moments, line_moments
+from unselected.quadrature import log_sum
+from unselected.scores import CountScores, RealScores
+from unselected.selection import keep_preselected, keep_top
+
+NONE = np.array([], dtype=int)
+SIZES = {"two": (9, 14), "equal": (7, 7, 7)}
+
+
+def fractions(values):
+    values = np.asarray(values, dtype=float)
+    with np.errstate(divide="ignore"):
+        return Fractions(np.log(values), np.log1p(-values))
+
+
+def fraction_rule(least, size=300):
+    """Nodes and prior masses of pi: Gauss-Legendre in its logarithm."""
+    nodes, weights = np.polynomial.legendre.leggauss(size)
+    return np.exp(0.5 * (1.0 - nodes) * np.log(least)), 0.5 * weights
+
+
+# --- the rule and the products -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [0.9, 0.01, 1e-6, 1e-15])
+@pytest.mark.parametrize("power", [0.0, 1.0, 40.0])
+def test_moments_of_the_prior(least, power):
+    _, log_terms = FractionPrior(least).integrate(lambda pi: power * pi.log_related, 1)
+    exact = -np.expm1(power * np.log(least)) / (power * -np.log(least)) if power else 1.0
+    assert np.exp(log_sum(log_terms)) == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("n_all", [10, 10**6])
+def test_a_narrow_posterior_at_the_upper_end(n_all):
+    """All of many features are related: the integral of (1 - c (1 - pi))^n over log pi."""
+    _, log_terms = FractionPrior(1e-6).integrate(
+        lambda pi: n_all * np.log1p(-0.5 * np.exp(pi.log_rest)), 1
+    )
+    x = np.linspace(0.0, min(np.log(1e6), 200.0 / n_all), 200_001)
+    values = np.exp(n_all * np.log1p(0.5 * np.expm1(-x))) / np.log(1e6)
+    exact = simpson(values, x=x)
+    assert np.exp(log_sum(log_terms)) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("largest", [1.0, 50.0, 2000.0])
+def test_products_agree_with_plain_sums_of_logs(largest, seed):
+    rng = np.random.default_rng(seed)
+    pi = fractions([1e-9, 0.2, 0.7, 1.0 - 1e-12, 1.0])
+    log_ratio = rng.uniform(-largest, largest, size=(3, 40))
+    plain = np.logaddexp(pi.log_related[:, None, None] + log_ratio, pi.log_rest[:, None, None]).sum(
+        axis=2
+    )
+    for alpha, row in enumerate(log_ratio):
+        np.testing.assert_allclose(log_product(pi, row), plain[:, alpha], rtol=1e-12, atol=1e-12)
+    alpha_of = np.array([0, 1, 1, 2, 2])
+    ours = log_products(iter(log_ratio.T), alpha_of, pi, (5,))
+    np.testing.assert_allclose(ours, plain[np.arange(5), alpha_of], rtol=1e-12, atol=1e-12)
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+def counted(model, n, p, k, seed, **parameters):
+    """(counts of the kept, event, rows, which are related, fraction) of a simulated case."""
+    rng = np.random.default_rng(seed)
+    X, y, drawn = model.simulate(n, p, rng, y=rng.permutation(np.arange(n) % 2), **parameters)
+    counts, _ = count_classes(X, y, None)
+    selection = keep_top(CountScores(counts), k, "random", NONE, rng)
+    return counts.take(selection.indices), selection, X[:, selection.indices] > 0, drawn
+
+
+def measured(model, codes, p, k, seed, real=False, **parameters):
+    """(moments of the kept, selection, rows, parameters) of a simulated case."""
+    rng = np.random.default_rng(seed)
+    X, drawn = model.simulate(codes, p, rng, **parameters)
+    y = codes[:, 0] if real else codes.argmax(axis=1)
+    moments = line_moments(X, y) if real else class_moments(X, y, codes.shape[1])
+    scores = RealScores.of_line(moments) if real else RealScores.of_classes(moments)
+    selection = keep_top(scores, k, "first", NONE, rng)
+    return moments.take(selection.indices), selection, X[:, selection.indices], drawn
+
+
+def test_all_related_is_the_common_prior_of_binary_features(seed):
+    counts, selection, rows, _ = counted(BernoulliModel(), 40, 200, 8, seed, alpha=5.0)
+    common = BernoulliModel().condition(counts, selection.event)
+    groups = BernoulliModel(least_fraction=1.0).condition(counts, selection.event)
+    np.testing.assert_allclose(groups.log_joint(rows), common.log_joint(rows), atol=1e-11)
+    np.testing.assert_allclose(groups.log_at_most, common.log_at_most, atol=1e-13)
+    assert groups.log_evidence == pytest.approx(common.log_evidence, abs=1e-9)
+    np.testing.assert_allclose(groups.related, 1.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_all_related_is_the_common_prior_of_real_features(kind, seed):
+    codes = np.repeat(np.eye(len(SIZES[kind])), SIZES[kind], axis=0)
+    moments, selection, rows, _ = measured(GaussianModel(), codes, 100, 6, seed)
+    rows[0] += 1e3  # far out
+    common = GaussianModel().condition(moments.contrasts(), selection.event)
+    model = GaussianModel(least_fraction=1.0)
+    groups = condition_two_groups(model, moments.contrasts(), selection.event)
+    for code in np.eye(codes.shape[1]):
+        np.testing.assert_allclose(
+            groups.log_predictive(code, rows), common.log_predictive(code, rows), atol=1e-8
+        )
+    assert groups.log_evidence == pytest.approx(common.log_evidence, abs=1e-9)
+
+
+def null_omission(n0, n1, omitted):
+    """P(omitted | unrelated): I uniform on 0..n, and I0 hypergeometric given I."""
+    n = n0 + n1
+    values = oracle.all_cor_squared(n0, n1)
+    return sum(
+        comb(n0, I0) * comb(n1, I1) / comb(n, I0 + I1) / (n + 1)
+        for (I0, I1), value in values.items()
+        if omitted(value)
+    )
+
+
+@pytest.mark.parametrize(("n0", "n1"), [(5, 5), (4, 9)])
+def test_omission_of_unrelated_binary_features(n0, n1, seed):
+    """By enumeration, and as the limit of a large concentration."""
+    rng = np.random.default_rng(seed)
+    counts = ClassCounts(rng.integers(0, n0, 3), rng.integers(1, n1 + 1, 3), n0, n1)
+    event = keep_preselected(CountScores(counts), 30, None, NONE).event
+    posterior = BernoulliModel(least_fraction=1e-3).condition(counts, event)
+    null = null_omission(n0, n1, lambda value: value <= event.cut)
+    limit = oracle.omission_probability(n0, n1, 1e7, lambda value: value <= event.cut)
+    assert null == pytest.approx(limit, abs=1e-6)
+    some = np.linspace(0, posterior.log_weights.size - 1, 7).astype(int)
+    for node in some:
+        pi, alpha = np.exp([posterior.fractions.log_related[node], posterior.log_alpha[node]])
+        if alpha > 1e6:
+            continue
+        related = oracle.omission_probability(n0, n1, alpha, lambda value: value <= event.cut)
+        mixed = pi * related + (1.0 - pi) * null
+        assert np.exp(posterior.log_at_most[node]) == pytest.approx(mixed, rel=1e-9)
+
+
+# --- dense sums ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_binary_features_agree_with_a_dense_sum(corrected, seed):
+    """Probabilities of classes, and of being related, by a grid of alpha and pi."""
+    n0, n1, p, least = 7, 6, 40, 1 / 40
+    rng = np.random.default_rng(seed)
+    model = BernoulliModel(least_fraction=least)
+    y = np.arange(n0 + n1) >= n0
+    X, _, _ = model.simulate(n0 + n1, p, rng, alpha=1.0, y=y, fraction=0.2)
+    counts, _ = count_classes(X, y, None)
+    selection = keep_top(CountScores(counts), 3, "first", NONE, rng)
+    event = selection.event if corrected else selection.event.emptied()
+    kept = counts.take(selection.indices)
+    posterior = model.condition(kept, event)
+    rows = rng.random((6, 3)) < 0.5
+    pi, masses = fraction_rule(least)
+    null_at_most = null_omission(n0, n1, lambda value: value <= event.cut)
+    null_below = null_omission(n0, n1, lambda value: value < event.cut)
+    totals, related = np.zeros((6, 2)), np.zeros(4)
+    for alpha, mass in zip(*oracle.log_alpha_rule(0.5, 5.0, 801), strict=True):
+        P, P_theta = oracle.joint_table(n0, n1, alpha)
+        values = oracle.all_cor_squared(n0, n1)
+        at_most = sum(P[pair] for pair, value in values.items() if value <= event.cut)
+        below = sum(P[pair] for pair, value in values.items() if value < event.cut)
+        weight = mass * masses * (pi * at_most + (1 - pi) * null_at_most) ** event.n_at_most
+        weight = weight * (pi * below + (1 - pi) * null_below) ** event.n_below
+        by_row, each = np.ones((6, 2, pi.size)), []
+        for I0, I1, bits in zip(kept.I0, kept.I1, rows.T, strict=True):
+            ones = I0 + I1
+            f = P[I0, I1] / (comb(n0, I0) * comb(n1, I1))
+            g = 1.0 / (comb(n0 + n1, int(ones)) * (n0 + n1 + 1))
+            mean = P_theta[I0, I1] / P[I0, I1]
+            one = np.array([alpha * mean + I0, alpha * mean + I1]) / (alpha + np.array([n0, n1]))
+            null_one = (ones + 1) / (n0 + n1 + 2)
+            new = np.where(bits[:, None], one, 1 - one)[:, :, None]
+            null_new = np.where(bits, null_one, 1 - null_one)[:, None, None]
+            by_row *= pi * f * new + (1 - pi) * g * null_new
+            weight = weight * (pi * f + (1 - pi) * g)
+            each.append(pi * f / (pi * f + (1 - pi) * g))
+            by_row /= pi * f + (1 - pi) * g
+        totals += by_row @ weight
+        related += [*(np.array(each) @ weight), weight.sum()]
+    psi = (np.array([n0, n1]) + 1.0) / (n0 + n1 + 2.0)
+    expected = totals * psi / (totals @ psi)[:, None]
+    log_joint = posterior.log_joint(rows)
+    ours = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(posterior.related, related[:3] / related[3], atol=1e-8)
+
+
+def tau_rule(size=250, most=4.0):
+    nodes, weights = np.polynomial.legendre.leggauss(size)
+    tau = 0.5 * most * (nodes + 1.0)
+    return tau, 0.5 * most * weights * real_oracle.half_normal(tau)
+
+
+def dense_real(X, codes, new, event, least):
+    """log p(row | code) for pairs of a code and a row, up to a constant, and P(related) of each.
+
+    Dense linear algebra at each tau, and a rule in pi.
+    """
+    tau, masses = tau_rule()
+    u = np.append(tau**2, 0.0)
+    pi, pi_masses = fraction_rule(least)
+    f = np.array([[real_oracle.log_marginal(x, codes, v) for v in u] for x in X.T])
+    nu, kappa, lam = event.nu[0], event.kappa[0], event.lam[0, 0]
+    q = event.lam.shape[1]
+    P = stats.f(q, nu).cdf(kappa * nu / q / (1.0 + u * lam))
+    log_event = event.n_omitted * np.log(np.multiply.outer(P[:-1], pi) + P[-1] * (1 - pi))
+    base = np.log(np.multiply.outer(masses, pi_masses)) + log_event
+
+    def mixed(logs):
+        return np.logaddexp(np.log(pi) + logs[:-1, None], np.log1p(-pi) + logs[-1])
+
+    log_kept = base + sum(mixed(logs) for logs in f)
+    related = [
+        np.exp(logsumexp(log_kept + np.log(pi) + logs[:-1, None] - mixed(logs)))
+        / np.exp(logsumexp(log_kept))
+        for logs in f
+    ]
+    values = []
+    for code, row in new:
+        h = np.array(
+            [
+                [real_oracle.log_new(value, x, code, codes, v) for v in u]
+                for value, x in zip(row, X.T, strict=True)
+            ]
+        )
+        values.append(logsumexp(base + sum(mixed(a + b) for a, b in zip(f, h, strict=True))))
+    return np.array(values) - logsumexp(log_kept), np.array(related)
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("corrected", [True, False])
+def test_real_features_agree_with_a_dense_sum(kind, corrected, seed):
+    codes = np.repeat(np.eye(len(SIZES[kind])), SIZES[kind], axis=0)
+    model = GaussianModel(least_fraction=1 / 60)
+    moments, selection, X, _ = measured(model, codes, 60, 3, seed, tau=0.8, fraction=0.1)
+    event = selection.event if corrected else selection.event.emptied()
+    if codes.shape[1] == 2:
+        event = replace(event, lam=event.lam[:1], nu=event.nu[:1], n_features=event.n_features[:1])
+    posterior = condition_two_groups(model, moments.contrasts(), event)
+    rows = np.vstack([X[:1] + 0.3, X[4:5] * 1.5 - 1.0])
+    classes = np.eye(codes.shape[1])[:2]
+    new = [(code, row) for code in classes for row in rows]
+    expected, related = dense_real(X, codes, new, event, model.least_fraction)
+    ours = np.concatenate([posterior.log_predictive(code, rows) for code in classes])
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-8)
+    np.testing.assert_allclose(posterior.related, related, rtol=0, atol=1e-8)
+
+
+def line(n, seed):
+    y = np.random.default_rng([seed, 1]).normal(size=n)
+    return (y - y.mean() + 0.7) / y.std()
+
+
+@pytest.mark.parametrize("far", [0.0, 30.0])
+def test_a_real_response_agrees_with_a_dense_sum(far, seed):
+    """Log densities of responses relative to each other, and their integral."""
+    y = line(18, seed)
+    model = GaussianModel(least_fraction=1 / 60)
+    moments, selection, X, _ = measured(
+        model, y[:, None], 60, 3, seed, real=True, tau=0.8, fraction=0.1
+    )
+    kept = KeptRegression(model, moments, selection.event, float(y.mean()), None)
+    row = X[2] + [0.3, -0.2, far]
+    places = np.array([-1.0, 0.5, 1.7, 20.0])
+    ours = kept.posterior.log_density(np.repeat(row[None], places.size, axis=0), places)
+    new = [(np.array([place]), row) for place in places]
+    expected, _ = dense_real(X, y[:, None], new, selection.event, model.least_fraction)
+    df, spread = y.size - 1.0, np.sqrt(1.0 + 2.0 / (y.size - 1.0))
+    expected = expected + stats.t(df, y.mean(), spread).logpdf(places)
+    np.testing.assert_allclose(ours - ours[1], expected - expected[1], rtol=0, atol=3e-8)
+    low, high = kept.posterior.quantiles(row[None], [0.2, 0.8])[0]
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    grid = low + 0.5 * (high - low) * (nodes + 1.0)
+    density = np.exp(kept.posterior.log_density(np.repeat(row[None], grid.size, axis=0), grid))
+    assert 0.5 * (high - low) * weights @ density == pytest.approx(0.6, abs=1e-7)
+
+
+@pytest.mark.parametrize("shift", [1.0, 30.0, 1e4])
+@pytest.mark.parametrize("k", [2, 30])
+def test_rows_far_out_agree_with_the_evidence_of_one_more_case(shift, k, seed):
+    """P(row | class) is the ratio of the evidence with the row as a case, and without."""
+    codes = np.repeat(np.eye(2), (12, 15), axis=0)
+    model = GaussianModel(least_fraction=1 / 200)
+    _, selection, X, _ = measured(model, codes, 200, k, seed, tau=0.7, fraction=0.05)
+    y = codes.argmax(axis=1)
+    rng = np.random.default_rng(seed)
+    row = X[3] + shift * rng.normal(size=k)
+    without = condition_two_groups(model, class_moments(X, y, 2).contrasts(), selection.event)
+    for g, code in enumerate(np.eye(2)):
+        more = class_moments(np.vstack([X, row]), np.append(y, g), 2).contrasts()
+        one_more = condition_two_groups(model, more, selection.event)
+        expected = one_more.log_evidence - without.log_evidence
+        assert without.log_predictive(code, row[None])[0] == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(("p", "k"), [(10, 1), (300, 5), (3000, 100)])
+@pytest.mark.parametrize("fraction", [0.01, 0.5])
+def test_finer_rules_change_nothing(p, k, fraction, seed):
+    codes = np.repeat(np.eye(2), (20, 25), axis=0)
+    model = GaussianModel(least_fraction=1 / p)
+    moments, selection, X, _ = measured(model, codes, p, k, seed, tau=0.5, fraction=fraction)
+    rows = X[:10] + 0.3 * np.random.default_rng(seed).normal(size=(10, k))
+    coarse, fine = (
+        condition_two_groups(
+            replace(model, refinement=refinement), moments.contrasts(), selection.event
+        )
+        for refinement in (1, 2)
+    )
+    logs = [[part.log_predictive(code, rows) for code in np.eye(2)] for part in (coarse, fine)]
+    ours, expected = (1.0 / (1.0 + np.exp(b - a)) for a, b in logs)
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(coarse.related, fine.related, rtol=0, atol=1e-8)
+    assert coarse.log_evidence == pytest.approx(fine.log_evidence, abs=1e-8)
+
+
+@pytest.mark.parametrize("fraction", [0.02, 1.0])
+@pytest.mark.parametrize("omitted", [0, 10**7])
+def test_finer_rules_change_nothing_for_binary_features(fraction, omitted, seed):
+    model = BernoulliModel(least_fraction=1e-4)
+    counts, selection, rows, _ = counted(model, 40, 300, 12, seed, alpha=3.0, fraction=fraction)
+    event = replace(selection.event, n_at_most=selection.event.n_at_most + omitted)
+    coarse = model.condition(counts, event)
+    fine = replace(model, refinement=3).condition(counts, event)
+    ours, expected = (
+        1.0 / (1.0 + np.exp(-np.diff(part.log_joint(rows), axis=1))) for part in (coarse, fine)
+    )
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(coarse.related, fine.related, rtol=0, atol=1e-8)
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+def replicate_real(seed, corrected):
+    """Probabilities of being related, whether they are, and the place of pi in its posterior."""
+    model = GaussianModel(a=2.0, b=3.0, least_fraction=1 / 300)
+    codes = np.repeat(np.eye(2), (10, 10), axis=0)
+    moments, selection, _, drawn = measured(model, codes, 300, 20, seed)
+    event = selection.event if corrected else selection.event.emptied()
+    posterior = condition_two_groups(model, moments.contrasts(), event)
+    return posterior, drawn["related"][selection.indices], drawn["fraction"]
+
+
+def replicate_binary(seed, corrected):
+    model = BernoulliModel(a=2.0, b=1.0, least_fraction=1 / 300)
+    counts, selection, _, drawn = counted(model, 24, 300, 20, seed)
+    event = selection.event if corrected else selection.event.emptied()
+    posterior = model.condition(counts, event)
+    return posterior, drawn["related"][selection.indices], drawn["fraction"]
+
+
+def calibration(replicate, corrected, seed, n=60):
+    """t statistics of kept features, of those given about 80 %, and more; and the PIT of pi."""
+    surpluses, places = [], []
+    for number in range(n):
+        posterior, related, fraction = replicate([seed, number], corrected)
+        given, surplus = posterior.related, related - posterior.related
+        groups = [given >= 0.0, (given > 0.65) & (given < 0.95), given > 0.65]
+        surpluses.append([surplus[group].sum() for group in groups])
+        pi, weights = posterior.fractions.log_related, np.exp(posterior.log_weights)
+        places.append(weights @ (pi < np.log(fraction)))
+    t = np.mean(surpluses, axis=0) / np.std(surpluses, axis=0) * np.sqrt(n)
+    return *t, stats.kstest(places, "uniform").pvalue
+
+
+@pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
+def test_calibrated_under_selection(replicate, seed):
+    """Features given 80 % are related in 80 % of cases, and pi is where its posterior says."""
+    everyone, about_80, likely, p_value = calibration(replicate, True, seed)
+    assert abs(everyone) < 4.5
+    assert abs(about_80) < 4.5
+    assert abs(likely) < 4.5
+    assert p_value > 1e-4
+
+
+@pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
+def test_without_correction_the_same_test_fails(replicate, seed):
+    """Nearly all kept features are then given more than 95 %, so that few are left about 80 %."""
+    everyone, _, likely, p_value = calibration(replicate, False, seed)
+    assert everyone < -4.5
+    assert likely < -4.5
+    assert p_value < 1e-4
