@@ -11,16 +11,16 @@ from scipy import stats
 from scipy.integrate import simpson
 from scipy.special import logsumexp
 
-from unselected.columns import ClassCounts, count_classes
+from unselected.counting import ClassCounts, count_classes
 from unselected.kept import KeptRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
 from unselected.models.two_real_groups import condition_two_groups
-from unselected.moments import class_moments, line_moments
 from unselected.quadrature import log_sum
 from unselected.scores import CountScores, RealScores
 from unselected.selection import keep_preselected, keep_top
+from unselected.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
 SIZES = {"two": (9, 14), "equal": (7, 7, 7)}
@@ -84,7 +84,7 @@ def counted(model, n, p, k, seed, **parameters):
     rng = np.random.default_rng(seed)
     X, y, drawn = model.simulate(n, p, rng, y=rng.permutation(np.arange(n) % 2), **parameters)
     counts, _ = count_classes(X, y, None)
-    selection = keep_top(CountScores(counts), k, "random", NONE, rng)
+    selection = keep_top(CountScores.of(counts), k, "random", NONE, rng)
     return counts.take(selection.indices), selection, X[:, selection.indices] > 0, drawn
 
 
@@ -94,7 +94,7 @@ def measured(model, codes, p, k, seed, real=False, **parameters):
     X, drawn = model.simulate(codes, p, rng, **parameters)
     y = codes[:, 0] if real else codes.argmax(axis=1)
     moments = line_moments(X, y) if real else class_moments(X, y, codes.shape[1])
-    scores = RealScores.of_line(moments) if real else RealScores.of_classes(moments)
+    scores = RealScores.of(moments)
     selection = keep_top(scores, k, "first", NONE, rng)
     return moments.take(selection.indices), selection, X[:, selection.indices], drawn
 
@@ -140,7 +140,7 @@ def test_omission_of_unrelated_binary_features(n0, n1, seed):
     """By enumeration, and as the limit of a large concentration."""
     rng = np.random.default_rng(seed)
     counts = ClassCounts(rng.integers(0, n0, 3), rng.integers(1, n1 + 1, 3), n0, n1)
-    event = keep_preselected(CountScores(counts), 30, None, NONE).event
+    event = keep_preselected(CountScores.of(counts), 30, None, NONE).event
     posterior = BernoulliModel(least_fraction=1e-3).condition(counts, event)
     null = null_omission(n0, n1, lambda value: value <= event.cut)
     limit = oracle.omission_probability(n0, n1, 1e7, lambda value: value <= event.cut)
@@ -167,7 +167,7 @@ def test_binary_features_agree_with_a_dense_sum(corrected, seed):
     y = np.arange(n0 + n1) >= n0
     X, _, _ = model.simulate(n0 + n1, p, rng, alpha=1.0, y=y, fraction=0.2)
     counts, _ = count_classes(X, y, None)
-    selection = keep_top(CountScores(counts), 3, "first", NONE, rng)
+    selection = keep_top(CountScores.of(counts), 3, "first", NONE, rng)
     event = selection.event if corrected else selection.event.emptied()
     kept = counts.take(selection.indices)
     posterior = model.condition(kept, event)
