@@ -32,6 +32,8 @@ ORDER = [
     "unselected.models.regression",
     "unselected.models.two_real_groups",
     "unselected.kept",
+    "unselected.tempering",
+    "unselected.dependence",
     "unselected.estimators",
     "unselected.estimators.inputs",
     "unselected.estimators.fitting",
