@@ -36,6 +36,8 @@ from unselected.quadrature import (
 _BLOCK = 1 << 20
 # logit(eta) has a density that falls like exp(-|logit(eta)|): nothing is left beyond this.
 _FARTHEST = NEGLIGIBLE + 2.0
+# A factor of the likelihood that changes by more than this over the nodes is not divided out.
+_LARGE_CHANGE = 10.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class TemperingPrior:
 
     untempered: float = 0.5
     no_strays: float = 0.5
-    stray_rate: int = 10
+    stray_rate: int = 5
 
     def __post_init__(self) -> None:
         for name in ("untempered", "no_strays"):
@@ -140,6 +142,18 @@ class LeftOut:
         """The number of cases."""
         return len(self.seen_prior)
 
+    def only(self, i: int) -> "LeftOut":
+        """Return the case i alone."""
+        return self._take(np.array([i]))
+
+    def without(self, i: int) -> "LeftOut":
+        """Return all cases but i."""
+        return self._take(np.delete(np.arange(self.size), i))
+
+    def _take(self, rows: NDArray[np.intp]) -> "LeftOut":
+        parts = (self.log_evidence, self.log_prior, self.seen_evidence, self.seen_prior)
+        return LeftOut(*(part[rows] for part in parts))
+
     def log_without_strays(self, eta: Floats) -> Floats:
         """Return log probability, or density, of the responses seen, shape (eta, n)."""
         rows = max(1, _BLOCK // max(1, self.log_evidence.size))
@@ -161,6 +175,7 @@ class Tempering:
     eta, epsilon, log_weights : arrays of shape (nodes,)
         The weights sum to 1.
     left_out : LeftOut
+    prior : TemperingPrior
         What it was learned from.
 
     Examples
@@ -180,6 +195,7 @@ class Tempering:
     epsilon: Floats
     log_weights: Floats
     left_out: LeftOut
+    prior: TemperingPrior
 
     @classmethod
     def fit(
@@ -214,19 +230,11 @@ class Tempering:
             given = log_joint(expit(v))
             given += (log_terms - log_sum(given, axis=1) + np.log1p(-prior.untempered))[:, None]
             blocks.append((expit(v), given))
-        return cls._of_blocks(blocks, epsilon, left_out)
-
-    @classmethod
-    def _of_blocks(
-        cls, blocks: list[tuple[Floats, Floats]], epsilon: Floats, left_out: LeftOut
-    ) -> "Tempering":
-        """Lay out tables over (eta, epsilon) in one row, without what is negligible."""
-        etas, tables = zip(*blocks, strict=True)
-        table = np.concatenate(tables)
-        eta = np.repeat(np.concatenate(etas), epsilon.size)
+        eta, table = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         logs = table.ravel() - log_sum(table)
         live = logs > np.max(logs) - NEGLIGIBLE
-        return cls(eta[live], np.tile(epsilon, len(table))[live], logs[live], left_out)
+        pairs = np.repeat(eta, epsilon.size)[live], np.tile(epsilon, eta.size)[live]
+        return cls(*pairs, logs[live], left_out, prior)
 
     @property
     def mean_eta(self) -> float:
@@ -259,45 +267,58 @@ class Tempering:
         """
         evidence = _finite("log_evidence", log_evidence)
         prior = np.broadcast_to(_finite("log_prior", log_prior), evidence.shape)
-        weights = np.broadcast_to(self.log_weights, (len(evidence), self.log_weights.size))
-        return self._averaged(evidence, prior, weights)
+        return self._averaged(evidence, prior, self.log_weights[np.newaxis])
 
     def leave_one_out_log_proba(self) -> Floats:
         """Return what each training case gets with eta and epsilon learned from the others.
 
         The posterior of eta and epsilon without a case is that with it, divided by what it gave to
-        the case. What is left of the case: the evidence of the *other* cases came from trainings
-        that it was part of. It had a share of 1 in n - 1 in each, and no label of its own was
-        predicted from it, so that this moves eta by little: on the colon data the log loss differs
-        from that of the full nesting by less than 0.005 (docs/dependence.md). The evidence of
-        in-sample predictions in the place of `LeftOut` would be another thing altogether.
+        the case; where that changes it much, eta and epsilon are learned again. What is left of
+        the case: the evidence of the *other* cases came from trainings that it was part of, and a
+        full nesting would leave out two cases at a time. What that makes is small and on the side
+        of caution: on the colon data the log loss comes out 0.006 higher (0.018 without strays),
+        where the twin that learns eta from the case itself comes out 0.013 lower.
 
         Returns
         -------
         log_proba : array of shape (n, m)
         """
-        cases = self.left_out
-        with np.errstate(under="ignore"):
-            logs = self.log_weights - self._log_seen().T
-        logs = logs - log_sum(logs, axis=1)[:, np.newaxis]
-        return self._averaged(cases.log_evidence, cases.log_prior, logs)
+        cases, log_seen = self.left_out, self._log_seen()
+        logs = self.log_weights - log_seen.T
+        logs -= log_sum(logs, axis=1)[:, np.newaxis]
+        result = self._averaged(cases.log_evidence, cases.log_prior, logs)
+        for i in np.flatnonzero(np.ptp(log_seen, axis=0) > _LARGE_CHANGE):
+            row = slice(i, i + 1)
+            others = Tempering.learn(cases.without(int(i)), prior=self.prior)
+            result[i] = others.log_proba(cases.log_evidence[row], cases.log_prior[row])[0]
+        return result
 
     def leave_one_out_log_score(self) -> Floats:
         """Return log probability, or density, of each response seen, eta learned from the others.
 
-        That is minus the log of the posterior mean of 1 / p; shape (n,).
+        Shape (n,); what `leave_one_out_log_proba` says of the rest holds here too. The posterior
+        mean of 1 / p is 1 over the probability that the others give.
         """
-        logs = self.log_weights - self._log_seen().T
-        return -log_sum(logs, axis=1)
+        log_seen = self._log_seen()
+        result = -log_sum(self.log_weights - log_seen.T, axis=1)
+        for i in np.flatnonzero(np.ptp(log_seen, axis=0) > _LARGE_CHANGE):
+            others = Tempering.learn(self.left_out.without(int(i)), prior=self.prior)
+            seen = others._log_seen_of(self.left_out.only(int(i)))
+            result[i] = log_sum(others.log_weights + seen[:, 0])
+        return result
 
     def _log_seen(self) -> Floats:
+        return self._log_seen_of(self.left_out)
+
+    def _log_seen_of(self, cases: LeftOut) -> Floats:
         """Return the log probabilities of the responses seen for each node, shape (nodes, n)."""
         eta, place = np.unique(self.eta, return_inverse=True)
-        clean = self.left_out.log_without_strays(eta)[place]
-        return _with_strays(clean, self.left_out.seen_prior, self.epsilon[:, np.newaxis])
+        seen_prior = cases.seen_prior
+        gained = cases.log_without_strays(eta)[place] - seen_prior
+        return np.asarray(_log_mixed(gained, self.epsilon[:, np.newaxis]) + seen_prior)
 
     def _averaged(self, evidence: Floats, prior: Floats, log_weights: Floats) -> Floats:
-        """Average over nodes, with weights of shape (rows, nodes) that sum to 1 in each row.
+        """Average over nodes, with weights of shape (rows, nodes) or (1, nodes) that sum to 1.
 
         Given eta the average over epsilon needs the mean of epsilon only.
         """
@@ -317,14 +338,20 @@ class Tempering:
 
 def _log_likelihood(left_out: LeftOut, eta: Floats, epsilon: Floats) -> Floats:
     """Return log P(responses seen | eta, epsilon), shape (eta, epsilon)."""
-    clean = left_out.log_without_strays(eta)
-    columns = (_with_strays(clean, left_out.seen_prior, value).sum(axis=1) for value in epsilon)
-    return np.stack(list(columns), axis=1)
+    gained = left_out.log_without_strays(eta) - left_out.seen_prior
+    rows = max(1, _BLOCK // max(1, epsilon.size * left_out.size))
+    blocks = (gained[start : start + rows] for start in range(0, eta.size, rows))
+    column = epsilon[:, np.newaxis]
+    sums = [_log_mixed(part[:, np.newaxis, :], column).sum(axis=2) for part in blocks]
+    return np.asarray(np.concatenate(sums) + left_out.seen_prior.sum())
 
 
-def _with_strays(clean: Floats, seen_prior: Floats, epsilon: float | Floats) -> Floats:
-    """Return log((1 - epsilon) exp(clean) + epsilon exp(seen_prior))."""
-    return np.asarray(np.logaddexp(clean + _log(1.0 - epsilon), seen_prior + _log(epsilon)))
+def _log_mixed(gained: Floats, epsilon: Floats) -> Floats:
+    """Return log((1 - epsilon) exp(gained) + epsilon), without loss where epsilon is 0."""
+    top = np.maximum(gained, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        mixed = np.log((1.0 - epsilon) * np.exp(gained - top) + epsilon * np.exp(-top)) + top
+    return np.where(epsilon == 0.0, gained, mixed)
 
 
 def _log(values: float | Floats) -> Floats:
