@@ -1,7 +1,8 @@
 """Tempering on data with and without dependence between features. Prints Markdown.
 
-Every classifier selects k features. The evidence of each training case comes from a fit without
-it, selection included, so that this takes about half an hour; ``--only`` runs some of the data.
+Every classifier selects k features. The evidence of the training cases comes from ten folds,
+selection included; with ``--singly`` from fits without one case each as well, which takes about
+half an hour. ``--only`` runs some of the data.
 The data sets are looked for beside a development checkout, or named by the environment variables
 COLON and LYMPHOMA; those that are not there are left out.
 """
@@ -21,7 +22,7 @@ from real_data import lymphoma, scores
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 
@@ -104,24 +105,36 @@ def evidence(model: Any, X: NDArray[Any], y: Codes, rows: NDArray[Any]) -> tuple
     return log_proba - log_prior, np.broadcast_to(log_prior, log_proba.shape)
 
 
-def left_out(model: Any, X: NDArray[Any], y: Codes) -> tuple[Floats, Floats]:
-    """Return evidence and prior of each case from a fit to the others."""
-    parts = []
-    for i in range(y.size):
-        others = np.arange(y.size) != i
-        parts.append(evidence(model, X[others], y[others], X[[i]]))
-    return np.concatenate([e for e, _ in parts]), np.concatenate([p for _, p in parts])
+def left_out(model: Any, X: NDArray[Any], y: Codes, n_folds: int) -> tuple[Floats, Floats]:
+    """Return evidence and prior of each case from a fit to the other folds."""
+    logs, log_prior = (np.empty((y.size, np.bincount(y).size)) for _ in range(2))
+    for train, test in _divided(y, n_folds):
+        logs[test], log_prior[test] = evidence(model, X[train], y[train], X[test])
+    return logs, log_prior
 
 
-def ours(kind: Kind, k: int, split: Split) -> dict[str, Floats]:
+def _divided(y: Codes, n_folds: int) -> Iterator[tuple[Codes, Codes]]:
+    """Yield training and test rows; folds of one case need no classes."""
+    if n_folds >= y.size:
+        yield from LeaveOneOut().split(y)
+    else:
+        n_folds = min(n_folds, int(np.bincount(y).min()))
+        yield from StratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, y)
+
+
+def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]:
     """Return test probabilities without tempering, and with each prior of it."""
     model = SelectiveGaussianNB(k=k) if kind == "real" else SelectiveBernoulliNB(k=k)
-    training = left_out(model, split.X, split.y)
+    by_fold = left_out(model, split.X, split.y, 10)
+    one_by_one = left_out(model, split.X, split.y, split.y.size) if singly else None
     new = evidence(model, split.X, split.y, split.X_test)
     result = {"none": np.asarray(model.predict_proba(split.X_test))}
     for name, prior in PRIORS.items():
-        tempering = Tempering.fit(*training, split.y, prior=prior)
+        tempering = Tempering.fit(*by_fold, split.y, prior=prior)
         result[name] = np.exp(tempering.log_proba(*new))
+    if one_by_one is not None:
+        tempering = Tempering.fit(*one_by_one, split.y)
+        result["tempered, cases left out singly"] = np.exp(tempering.log_proba(*new))
     return result
 
 
@@ -146,11 +159,12 @@ def rivals(kind: Kind, k: int, split: Split) -> dict[str, Floats]:
     return result
 
 
-def print_rows(what: str, kind: Kind, k: int, splits: Iterator[Split]) -> None:
+def print_rows(what: str, kind: Kind, k: int, splits: Iterator[Split], *, singly: bool) -> None:
     """Print means over splits for each method: log loss, error, expected less actual error."""
     table: dict[str, list[tuple[float, float, float]]] = {}
     for split in splits:
-        for name, proba in {**ours(kind, k, split), **rivals(kind, k, split)}.items():
+        found = ours(kind, k, split, singly=singly) | rivals(kind, k, split)
+        for name, proba in found.items():
             table.setdefault(name, []).append(scores(proba, split.y_test))
     for name, rows in table.items():
         loss, error, expected = np.array(rows).T
@@ -179,21 +193,22 @@ def sources(seed: int, scale: float) -> dict[str, tuple[Callable[[Kind], Any], t
     return found
 
 
-def print_dependence(seed: int, scale: float, only: list[str] | None) -> None:
+def print_dependence(seed: int, scale: float, only: list[str] | None, *, singly: bool) -> None:
     """Print the table."""
     print("\n## Dependence between features\n")
     print("Means over test parts, with standard errors: five-fold for the real data, 80 training")
     print("and 1000 test cases for simulated data, 200 and 1000 for the paper's simulation.\n")
     print("| data | features | k | method | log loss | error | expected - actual error |")
     print("|---|---|---|---|---|---|---|")
-    for what, (splits, kinds) in sources(seed, scale).items():
+    for what, (split, kinds) in sources(seed, scale).items():
         for kind in kinds:
             for k in SIZES:
                 if only is None or what in only:
-                    print_rows(what, kind, k, splits(kind))
+                    print_rows(what, kind, k, split(kind), singly=singly)
     if only is None or "paper" in only:
         for k in (10, 100, 1000):
-            print_rows("paper", "binary", k, paper(max(2, round(20 * scale)), seed))
+            splits = paper(max(2, round(20 * scale)), seed)
+            print_rows("paper", "binary", k, splits, singly=singly)
 
 
 def main() -> None:
@@ -202,8 +217,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--scale", type=float, default=1.0, help="multiply the replicates by this")
     parser.add_argument("--only", nargs="*", help="names of data, such as colon")
+    parser.add_argument("--singly", action="store_true", help="leave out single cases as well")
     options = parser.parse_args()
-    print_dependence(options.seed, options.scale, options.only)
+    print_dependence(options.seed, options.scale, options.only, singly=options.singly)
 
 
 if __name__ == "__main__":

@@ -269,7 +269,8 @@ def calibration_slope(left_out: LeftOut, *, level: float = 0.95) -> CalibrationS
     Right evidence has slope 1; counted several times, it has a slope below 1. The prior odds stay
     as they are: there is no intercept. For any number of classes the log likelihood is concave in
     b, and the interval holds the slopes at which twice its fall from the maximum is below the
-    ``level`` quantile of chi-squared with one degree of freedom.
+    ``level`` quantile of chi-squared with one degree of freedom. That takes cases for independent:
+    leave them out in ten folds, for cases left out singly are misled together (see `tempering`).
 
     Parameters
     ----------

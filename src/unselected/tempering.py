@@ -14,6 +14,13 @@ probabilities that each training case gets when it is left out of the training, 
 included. Their priors have a lump at eta = 1 and at epsilon = 0, so that a model that is true loses
 next to nothing.
 
+How cases are left out matters: ten folds are better than one case at a time. Of many features
+that nearly tie for the last places, those are kept without case i that i itself spoke against.
+All cases left out singly are misled, or favoured, together, and their product takes that for
+evidence. On the paper's simulation (10 of 10000 features) the slope over cases left out singly was
+-4, with an interval from -5.5 to -2.8, on data where new cases had a slope of 1.7; with ten folds
+tempering cost 0.002 in log loss there, and elsewhere nothing was lost against single cases.
+
 A real response is the same with the points of a grid in the place of classes.
 """
 
@@ -84,12 +91,12 @@ class LeftOut:
     Attributes
     ----------
     log_evidence : array of shape (n, m)
-        log P(x_i | y = g), or at the point g of a grid of responses; from training without case i,
-        selection included. Averages over the nodes of the model are taken before the logarithm.
-        A constant in a row does not matter.
+        log P(x_i | y = g), or at the point g of a grid of responses; from training without the fold
+        of case i, selection included. Averages over the nodes of the model are taken before the
+        logarithm. A constant in a row does not matter.
     log_prior : array of shape (n, m)
-        log psi_g without case i, or log density of y times step at the points of the grid. Summing
-        to 1 is not asked for.
+        log psi_g from the same training, or log density of y times step at the points of the grid.
+        Summing to 1 is not asked for.
     seen_evidence, seen_prior : arrays of shape (n,)
         The same at the response seen; for a grid ``seen_prior`` is a log density.
     """
@@ -187,8 +194,8 @@ class Tempering:
     >>> once = rng.normal(size=400) + 0.5 * (2 * y - 1)  # log odds are 1 times this
     >>> four_times = np.stack([np.zeros(400), 4 * once], axis=1)
     >>> tempering = Tempering.fit(four_times, np.log([0.5, 0.5]), y)
-    >>> round(tempering.mean_eta, 2), round(tempering.untempered_probability, 6)
-    (0.31, 1e-05)
+    >>> round(tempering.mean_eta, 1), tempering.untempered_probability < 0.001
+    (0.3, True)
     """
 
     eta: Floats
@@ -276,8 +283,8 @@ class Tempering:
         the case; where that changes it much, eta and epsilon are learned again. What is left of
         the case: the evidence of the *other* cases came from trainings that it was part of, and a
         full nesting would leave out two cases at a time. What that makes is small and on the side
-        of caution: on the colon data the log loss comes out 0.006 higher (0.018 without strays),
-        where the twin that learns eta from the case itself comes out 0.013 lower.
+        of caution: on the colon data, cases left out singly, the log loss comes out 0.006 higher
+        (0.018 without strays), where learning eta from the case itself makes it 0.013 lower.
 
         Returns
         -------
