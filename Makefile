@@ -29,6 +29,7 @@ bench-large: .venv/installed-dev
 
 validate: .venv/installed
 	$(BIN)/python validation/evidence.py
+	$(BIN)/python validation/dependence.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ that nearly tie for the last places, those are kept without case i that i itself
 All cases left out singly are misled, or favoured, together, and their product takes that for
 evidence. On the paper's simulation (10 of 10000 features) the slope over cases left out singly was
 -4, with an interval from -5.5 to -2.8, on data where new cases had a slope of 1.7; with ten folds
-tempering cost 0.002 in log loss there, and elsewhere nothing was lost against single cases.
+tempering cost 0.002 in log loss there, and hardly more than with single cases elsewhere.
 
 A real response is the same with the points of a grid in the place of classes.
 """
