@@ -16,7 +16,7 @@ from unselected.dependence import (
     calibration_slope,
     within_class_correlation,
 )
-from unselected.tempering import LeftOut
+from unselected.tempering import HeldOut
 
 KINDS = ["real", "binary", "missing"]
 EVEN = np.log([0.5, 0.5])
@@ -178,7 +178,7 @@ def slope_cases(rng, n=80, worth=0.4, n_classes=2):
     evidence = rng.normal(scale=3.0, size=(n, n_classes))
     proba = np.exp(log_softmax(log_psi + worth * evidence, axis=1))
     y = np.array([rng.choice(n_classes, p=row) for row in proba])
-    return LeftOut.of_classes(evidence, log_psi, y)
+    return HeldOut.of_classes(evidence, log_psi, y)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -209,7 +209,7 @@ def test_intervals_hold_the_slope_as_often_as_they_say(seed):
 def test_evidence_that_separates_has_an_open_interval(sign):
     y = np.arange(8) % 2
     odds = sign * (2 * y - 1) * np.linspace(0.5, 3.0, 8)
-    cases = LeftOut.of_classes(np.stack([0 * odds, odds], axis=1), EVEN, y)
+    cases = HeldOut.of_classes(np.stack([0 * odds, odds], axis=1), EVEN, y)
     found = calibration_slope(cases)
     assert found.slope == sign * np.inf
     end = found.low if sign > 0 else found.high
@@ -218,10 +218,10 @@ def test_evidence_that_separates_has_an_open_interval(sign):
 
 
 def test_no_evidence_has_no_slope():
-    found = calibration_slope(LeftOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]))
+    found = calibration_slope(HeldOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]))
     assert np.isnan(found.slope)
     with pytest.raises(ValueError, match=r"level=1\.5"):
-        calibration_slope(LeftOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]), level=1.5)
+        calibration_slope(HeldOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]), level=1.5)
 
 
 QUIET = WithinClassCorrelation(20, 190, 0.017, 0.017, 0.4, 20.0, 1.0)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax
 
 from unselected import SelectiveGaussianNB
-from unselected.tempering import LeftOut, Tempering, TemperingPrior
+from unselected.tempering import HeldOut, Tempering, TemperingPrior
 
 EVEN = np.log([0.5, 0.5])
 PRIORS = [
@@ -183,7 +183,7 @@ def responses(rng, n, copies):
     log_prior = -0.5 * grid**2 - 0.5 * np.log(2 * np.pi)
     at_seen = (-0.5 * copies * (x - y) ** 2, -0.5 * y**2 - 0.5 * np.log(2 * np.pi))
     step = np.log(grid[1] - grid[0])
-    return LeftOut.of_responses(evidence, log_prior + step, *at_seen), x, grid, log_prior + step
+    return HeldOut.of_responses(evidence, log_prior + step, *at_seen), x, grid, log_prior + step
 
 
 def test_real_responses_are_tempered_on_a_grid(seed):
@@ -209,7 +209,7 @@ def test_the_density_of_a_response_seen_is_that_of_the_grid(seed):
     rng = np.random.default_rng([10, seed])
     cases, _, grid, log_prior = responses(rng, 40, copies=3)
     step, middle = np.log(grid[1] - grid[0]), grid.size // 2
-    at_zero = LeftOut.of_responses(
+    at_zero = HeldOut.of_responses(
         cases.log_evidence,
         log_prior,
         cases.log_evidence[:, middle],

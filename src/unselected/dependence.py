@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, gamma
 
 from unselected.quadrature import Floats, log_sum
-from unselected.tempering import LeftOut
+from unselected.tempering import HeldOut
 
 # More features than this are thinned to so many: all pairs of them are looked at.
 _MOST_FEATURES = 1000
@@ -263,7 +263,7 @@ class CalibrationSlope:
     n: int
 
 
-def calibration_slope(left_out: LeftOut, *, level: float = 0.95) -> CalibrationSlope:
+def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationSlope:
     """Return slope b of P(y = g) ~ psi_g exp(b E_g) over cases left out, with its interval.
 
     Right evidence has slope 1; counted several times, it has a slope below 1. The prior odds stay
@@ -274,7 +274,7 @@ def calibration_slope(left_out: LeftOut, *, level: float = 0.95) -> CalibrationS
 
     Parameters
     ----------
-    left_out : LeftOut
+    left_out : HeldOut
     level : float
 
     Returns
@@ -287,7 +287,7 @@ def calibration_slope(left_out: LeftOut, *, level: float = 0.95) -> CalibrationS
     Evidence of log(9) is right three times in four: it is worth log(3), half of what it says.
 
     >>> evidence = np.log(9.0) * np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4)
-    >>> cases = LeftOut.of_classes(evidence, np.log([0.5, 0.5]), [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> cases = HeldOut.of_classes(evidence, np.log([0.5, 0.5]), [0, 0, 0, 1, 1, 1, 1, 0])
     >>> found = calibration_slope(cases)
     >>> round(found.slope, 6), round(found.low, 2), round(found.high, 2)
     (0.5, -0.17, 1.37)
@@ -304,7 +304,7 @@ def calibration_slope(left_out: LeftOut, *, level: float = 0.95) -> CalibrationS
     return CalibrationSlope(slope, low, high, level, left_out.size)
 
 
-def _best_slope(left_out: LeftOut, step: float) -> float:
+def _best_slope(left_out: HeldOut, step: float) -> float:
     """Return the slope at which the derivative is 0: it falls all the way."""
     gaps = left_out.seen_evidence[:, np.newaxis] - left_out.log_evidence
     for end, evidence_is_best in ((np.inf, np.min(gaps) >= 0.0), (-np.inf, np.max(gaps) <= 0.0)):
@@ -321,7 +321,7 @@ def _best_slope(left_out: LeftOut, step: float) -> float:
     return float(brentq(derivative, low, high, xtol=1e-12 * step, rtol=1e-12))
 
 
-def _end(left_out: LeftOut, slope: float, fall: float, step: float) -> float:
+def _end(left_out: HeldOut, slope: float, fall: float, step: float) -> float:
     """Return where, in the direction of ``step``, the log likelihood has fallen by ``fall``."""
     if slope * step == np.inf:
         return slope
@@ -346,7 +346,7 @@ def _outward(function: Callable[[float], float], step: float, sign: float) -> fl
     return step
 
 
-def _log_likelihood_at_infinity(left_out: LeftOut, slope: float) -> float:
+def _log_likelihood_at_infinity(left_out: HeldOut, slope: float) -> float:
     """Return the limit where the evidence, for an infinite slope, is right about every case."""
     signed = np.sign(slope) * left_out.log_evidence
     best = signed == signed.max(axis=1, keepdims=True)

@@ -86,7 +86,7 @@ _DEFAULT_PRIOR = TemperingPrior()
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class HeldOut:
     """What each training case looks like to the model that was trained without it.
 
     Attributes
@@ -108,7 +108,7 @@ class LeftOut:
     seen_prior: Floats
 
     @classmethod
-    def of_classes(cls, log_evidence: ArrayLike, log_prior: ArrayLike, y: ArrayLike) -> "LeftOut":
+    def of_classes(cls, log_evidence: ArrayLike, log_prior: ArrayLike, y: ArrayLike) -> "HeldOut":
         """Take classes y, numbers from 0 on, of shape (n,)."""
         evidence = _finite("log_evidence", log_evidence)
         prior = np.broadcast_to(_finite("log_prior", log_prior), evidence.shape)
@@ -131,7 +131,7 @@ class LeftOut:
         log_prior: ArrayLike,
         seen_evidence: ArrayLike,
         seen_prior: ArrayLike,
-    ) -> "LeftOut":
+    ) -> "HeldOut":
         """Take responses seen, each with a grid of responses that could have been seen.
 
         The grid of a row has to hold the mass of the prior of y, not only that of the untempered
@@ -150,17 +150,17 @@ class LeftOut:
         """The number of cases."""
         return len(self.seen_prior)
 
-    def only(self, i: int) -> "LeftOut":
+    def only(self, i: int) -> "HeldOut":
         """Return the case i alone."""
         return self._take(np.array([i]))
 
-    def without(self, i: int) -> "LeftOut":
+    def without(self, i: int) -> "HeldOut":
         """Return all cases but i."""
         return self._take(np.delete(np.arange(self.size), i))
 
-    def _take(self, rows: NDArray[np.intp]) -> "LeftOut":
+    def _take(self, rows: NDArray[np.intp]) -> "HeldOut":
         parts = (self.log_evidence, self.log_prior, self.seen_evidence, self.seen_prior)
-        return LeftOut(*(part[rows] for part in parts))
+        return HeldOut(*(part[rows] for part in parts))
 
     def log_without_strays(self, eta: Floats) -> Floats:
         """Return log probability, or density, of the responses seen, shape (eta, n)."""
@@ -182,7 +182,7 @@ class Tempering:
     ----------
     eta, epsilon, log_weights : arrays of shape (nodes,)
         The weights sum to 1.
-    left_out : LeftOut
+    left_out : HeldOut
     prior : TemperingPrior
         What it was learned from.
 
@@ -202,7 +202,7 @@ class Tempering:
     eta: Floats
     epsilon: Floats
     log_weights: Floats
-    left_out: LeftOut
+    left_out: HeldOut
     prior: TemperingPrior
 
     @classmethod
@@ -214,11 +214,11 @@ class Tempering:
         *,
         prior: TemperingPrior = _DEFAULT_PRIOR,
     ) -> "Tempering":
-        """Learn eta and epsilon from classes and the evidence of cases left out: see `LeftOut`."""
-        return cls.learn(LeftOut.of_classes(log_evidence, log_prior, y), prior=prior)
+        """Learn eta and epsilon from classes and the evidence of cases left out: see `HeldOut`."""
+        return cls.learn(HeldOut.of_classes(log_evidence, log_prior, y), prior=prior)
 
     @classmethod
-    def learn(cls, left_out: LeftOut, *, prior: TemperingPrior = _DEFAULT_PRIOR) -> "Tempering":
+    def learn(cls, left_out: HeldOut, *, prior: TemperingPrior = _DEFAULT_PRIOR) -> "Tempering":
         """Learn eta and epsilon from cases left out, of classes or of real responses."""
         epsilon, log_epsilon = prior.stray_nodes(left_out.size)
 
@@ -318,7 +318,7 @@ class Tempering:
     def _log_seen(self) -> Floats:
         return self._log_seen_of(self.left_out)
 
-    def _log_seen_of(self, cases: LeftOut) -> Floats:
+    def _log_seen_of(self, cases: HeldOut) -> Floats:
         """Return the log probabilities of the responses seen for each node, shape (nodes, n)."""
         eta, place = np.unique(self.eta, return_inverse=True)
         seen_prior = cases.seen_prior
@@ -344,7 +344,7 @@ class Tempering:
         return result
 
 
-def _log_likelihood(left_out: LeftOut, eta: Floats, epsilon: Floats) -> Floats:
+def _log_likelihood(left_out: HeldOut, eta: Floats, epsilon: Floats) -> Floats:
     """Return log P(responses seen | eta, epsilon), shape (eta, epsilon)."""
     gained = left_out.log_without_strays(eta) - left_out.seen_prior
     rows = max(1, _BLOCK // max(1, epsilon.size * left_out.size))
