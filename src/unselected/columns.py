@@ -22,7 +22,7 @@ Columns = NDArray[Any] | ColumnSource
 _T = TypeVar("_T")
 
 # Bytes of a block: a row of it, with its sums, stays in the second-level cache ...
-_ROW_BYTES = 1 << 18
+_ROW_BYTES = 1 << 17
 # ... and where a block has to be copied to be looked at, the copy stays in the third.
 _COPY_BYTES = 1 << 22
 # Where much is done for each block, it is rather large.

@@ -2,7 +2,8 @@
 
 Import this through `kernels`. Each has a twin in plain numpy, which is used where numba is not
 installed or the table is too small for it to pay: `counting` for counts, `summing` for moments.
-Rows are taken four at a time, so that the sums are read and written only once for four.
+Rows are taken four at a time, so that the sums are read and written only once for four, and
+their parts do not wait for each other.
 """
 
 import numpy as np
@@ -75,10 +76,11 @@ def count_words(words, in_class_one, total, seen):
         column = words[j]
         for start in range(0, m, _MOST_BITS):
             both, ones, found = np.uint64(0), np.uint64(0), np.uint64(0)
-            for i in range(start, min(start + _MOST_BITS, m)):
-                both += column[i]
-                ones += column[i] & in_class_one[i]
-                found |= column[i]
+            some, mask = column[start : start + _MOST_BITS], in_class_one[start:]
+            for i in range(some.size):  # from 0 on, so that no index can be negative
+                both += some[i]
+                ones += some[i] & mask[i]
+                found |= some[i]
             total[0, j] += _sum_of_bytes(both) - _sum_of_bytes(ones)
             total[1, j] += _sum_of_bytes(ones)
             seen[j] |= found
@@ -89,8 +91,8 @@ def _add_four_squares(a, b, c, d, center, total, squares):
     for j in range(total.size):
         m = center[j]
         A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
-        total[j] = total[j] + A + B + C + D
-        squares[j] = squares[j] + A * A + B * B + C * C + D * D
+        total[j] += (A + B) + (C + D)
+        squares[j] += (A * A + B * B) + (C * C + D * D)
 
 
 @_compile
@@ -102,22 +104,27 @@ def _add_one_square(a, center, total, squares):
 
 
 @_compile
-def sum_rows(X, order, sizes, center, total, squares):
+def sum_rows(flat, starts, sizes, center, total, squares):
     """Add, for each class, the differences from ``center`` (width,) and their squares.
 
-    ``total`` and ``squares`` are of shape (G, width).
+    ``flat`` is the memory that the rows lie in, ``starts`` where they begin, those of a class
+    together; ``total`` and ``squares`` are of shape (G, width). The compiler then knows that the
+    values of a row are neighbours.
     """
-    start = 0
+    w, i = center.size, 0
     for g in range(sizes.size):
-        stop = start + sizes[g]
-        while start < stop:
-            if start + _FOUR <= stop:
-                a, b, c, d = order[start], order[start + 1], order[start + 2], order[start + 3]
-                _add_four_squares(X[a], X[b], X[c], X[d], center, total[g], squares[g])
-                start += _FOUR
+        stop = i + sizes[g]
+        while i < stop:
+            a = flat[starts[i] : starts[i] + w]
+            if i + _FOUR <= stop:
+                b = flat[starts[i + 1] : starts[i + 1] + w]
+                c = flat[starts[i + 2] : starts[i + 2] + w]
+                d = flat[starts[i + 3] : starts[i + 3] + w]
+                _add_four_squares(a, b, c, d, center, total[g], squares[g])
+                i += _FOUR
             else:
-                _add_one_square(X[order[start]], center, total[g], squares[g])
-                start += 1
+                _add_one_square(a, center, total[g], squares[g])
+                i += 1
 
 
 @_compile
@@ -125,9 +132,9 @@ def _add_four_products(a, b, c, d, y, center, total, squares, products):
     for j in range(total.size):
         m = center[j]
         A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
-        total[j] = total[j] + A + B + C + D
-        squares[j] = squares[j] + A * A + B * B + C * C + D * D
-        products[j] = products[j] + A * y[0] + B * y[1] + C * y[2] + D * y[3]
+        total[j] += (A + B) + (C + D)
+        squares[j] += (A * A + B * B) + (C * C + D * D)
+        products[j] += (A * y[0] + B * y[1]) + (C * y[2] + D * y[3])
 
 
 @_compile
@@ -140,14 +147,18 @@ def _add_one_product(a, y, center, total, squares, products):
 
 
 @_compile
-def sum_products(X, y, center, total, squares, products):
+def sum_products(flat, starts, y, center, total, squares, products):
     """Add the differences from ``center``, their squares, and their products with y."""
-    n, start = X.shape[0], 0
-    while start + _FOUR <= n:
-        a, b, c, d = X[start], X[start + 1], X[start + 2], X[start + 3]
-        some = y[start : start + _FOUR]
-        _add_four_products(a, b, c, d, some, center, total, squares, products)
-        start += _FOUR
-    while start < n:
-        _add_one_product(X[start], y[start], center, total, squares, products)
-        start += 1
+    w, i, n = center.size, 0, starts.size
+    while i < n:
+        a = flat[starts[i] : starts[i] + w]
+        if i + _FOUR <= n:
+            b = flat[starts[i + 1] : starts[i + 1] + w]
+            c = flat[starts[i + 2] : starts[i + 2] + w]
+            d = flat[starts[i + 3] : starts[i + 3] + w]
+            some = y[i : i + _FOUR]
+            _add_four_products(a, b, c, d, some, center, total, squares, products)
+            i += _FOUR
+        else:
+            _add_one_product(a, y[i], center, total, squares, products)
+            i += 1

@@ -23,6 +23,8 @@ from unselected.tables import CLOSE, Ints
 
 S = TypeVar("S", CountScores, RealScores)
 
+# Columns that are enough to find a first bound.
+_FEW = 4096
 # Columns that may wait to be sifted again, besides twice those that are to be kept.
 _WAITING = 10_000
 
@@ -52,32 +54,45 @@ class Contest:
         """Return the scores of those that stay, ties at the k-th place included."""
         if self.gamma is None and self.k is None:
             return scores
-        exempt = self._exempt(scores.among)
         if self.gamma is not None:
             above = scores.among.places(scores.above(self.gamma))
-            return scores.stay(np.union1d(above, np.flatnonzero(exempt)))
-        staying = self._contenders(scores.rough, exempt)
-        return scores.stay(np.flatnonzero(staying | exempt))
+            return scores.stay(np.union1d(above, np.flatnonzero(self._exempt(scores.among))))
+        if self.bound == -np.inf:  # the k-th best of a few columns is not above that of all
+            few = scores.stay(np.arange(min(max(_FEW, 8 * self._k), scores.among.columns.size)))
+            scores = self._at_least(scores, self._kth(few))
+        else:
+            scores = self._at_least(scores, self.bound)
+        return self._at_least(scores, self._kth(scores))
 
     def learn(self, scores: S) -> None:
         """Raise the bound to the k-th best of these."""
         if self.k is not None:
-            competing = scores.rough[~self._exempt(scores.among)]
-            self.bound = max(self.bound, _kth(competing, self.k))
+            self.bound = max(self.bound, self._kth(scores))
+
+    @property
+    def _k(self) -> int:
+        assert self.k is not None
+        return self.k
+
+    def _at_least(self, scores: S, bound: float) -> S:
+        """Return the scores that are at least that, ties included, and those that need not be."""
+        if bound == -np.inf:
+            return scores
+        staying = scores.at_least(bound * (1.0 - CLOSE))
+        if self.always.size:
+            staying |= self._exempt(scores.among)
+        return scores.stay(np.flatnonzero(staying))
+
+    def _kth(self, scores: S) -> float:
+        """Return the k-th best of those that compete."""
+        rough = scores.rough
+        if self.always.size:
+            rough = rough[~self._exempt(scores.among)]
+        return _kth(rough, self._k)
 
     def _exempt(self, among: Among) -> NDArray[np.bool_]:
         """Say which columns do not compete."""
-        if not self.always.size:
-            return np.zeros(among.columns.shape, dtype=bool)
         return np.isin(among.columns, self.always, assume_unique=True)
-
-    def _contenders(self, rough: Floats, exempt: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        assert self.k is not None
-        staying = rough >= self.bound * (1.0 - CLOSE)
-        if np.count_nonzero(staying) > self.k:
-            kth = _kth(rough[staying & ~exempt], self.k)
-            staying &= rough >= kth * (1.0 - CLOSE)
-        return staying
 
 
 def _kth(values: Floats, k: int) -> float:

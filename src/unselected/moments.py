@@ -6,6 +6,7 @@ the response can explain, and the sum of squares that is left.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class ClassMoments:
         """Whether no value is missing, so that ``n`` is the same for all columns."""
         return self.n.shape[1] == 1 and bool(np.all(self.n[:, 0] == self.sizes))
 
-    @property
+    @cached_property
     def between(self) -> Floats:
         """The sums of squares between classes."""
         off = self.offset - self._grand_offset
@@ -244,7 +245,7 @@ class LineMoments:
         """The number of columns."""
         return self.center.size
 
-    @property
+    @cached_property
     def between(self) -> Floats:
         """The sums of squares that the lines explain."""
         return np.asarray(self.sxy**2 / self.syy)

@@ -54,6 +54,9 @@ class Scores(Protocol[E_co]):
     def rough(self) -> Floats:
         """Numbers in the order of the scores, but for what is closer than `CLOSE`."""
 
+    def at_least(self, bound: float) -> NDArray[np.bool_]:
+        """Say whose ``rough`` is at least that."""
+
     def stay(self, places: Ints) -> Self:
         """Return the scores at some places alone; the event still speaks of the others."""
 
@@ -124,6 +127,16 @@ class CountScores:
         """Squares of the correlations."""
         c = self.counts
         return cor_squared(c.I0, c.I1, c.n0, c.n1)
+
+    def at_least(self, bound: float) -> NDArray[np.bool_]:
+        """Say whose ``rough`` is at least that; looked up where there are few pairs of counts."""
+        c = self.counts
+        n_pairs = (c.n0 + 1) * (c.n1 + 1)
+        if c.I0.size < 4 * n_pairs:
+            return np.asarray(self.rough >= bound)
+        each = np.divmod(np.arange(n_pairs), c.n1 + 1)
+        codes = c.I0.astype(np.min_scalar_type(n_pairs)) * (c.n1 + 1) + c.I1
+        return np.asarray(np.take(cor_squared(*each, c.n0, c.n1) >= bound, codes))
 
     def stay(self, places: Ints) -> "CountScores":
         """Return the scores at some places alone."""
@@ -298,6 +311,10 @@ class RealScores:
             scores = (between / q) / (within / self.nu[self.pattern_of])
         finite = np.nan_to_num(scores, nan=0.0, posinf=np.finfo(np.float64).max)
         return np.asarray(finite)
+
+    def at_least(self, bound: float) -> NDArray[np.bool_]:
+        """Say whose ``rough`` is at least that."""
+        return np.asarray(self.rough >= bound)
 
     def stay(self, places: Ints) -> "RealScores":
         """Return the scores at some places alone."""

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from unselected.columns import (
@@ -180,7 +181,8 @@ def _class_block_of(
     rows, n = _rows_of_numbers(X), sizes[:, np.newaxis]
     center = rows[order[0]].astype(np.float64)
     total, squares = np.zeros((2, sizes.size, center.size))
-    kernels.sum_rows(rows, order, sizes, center, total, squares)
+    flat, starts = _in_memory(rows)
+    kernels.sum_rows(flat, starts[order], sizes, center, total, squares)
     offset = total / n
     within = np.sum(squares - n * offset**2, axis=0)
     moments = ClassMoments(sizes, n, center, offset, within)
@@ -200,7 +202,7 @@ def _line_block_of(X: NDArray[Any], label: Label, *, y: Floats, n_values: int) -
     rows, (n, width), y_mean = _rows_of_numbers(X), X.shape, y.mean()
     center, Y = rows[0].astype(np.float64), y - y_mean
     total, squares, sxy = np.zeros((3, width))
-    kernels.sum_products(rows, Y, center, total, squares, sxy)
+    kernels.sum_products(*_in_memory(rows), Y, center, total, squares, sxy)
     offset, syy = total / n, float(np.sum(np.square(Y)))
     within = squares - n * offset**2 - sxy**2 / syy
     moments = LineMoments(
@@ -225,6 +227,17 @@ def _rows_of_numbers(X: NDArray[Any]) -> NDArray[Any]:
     """Return rows that lie in memory as the compiled sums take them, copied only where needed."""
     numbers = X.view(np.uint8) if X.dtype == np.bool_ else X
     return numbers if has_solid_rows(numbers) else np.ascontiguousarray(numbers)
+
+
+def _in_memory(rows: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the stretch of memory in which rows lie, and where in it each of them begins."""
+    step, rest = divmod(rows.strides[0], rows.itemsize)
+    if step < 0 or rest or len(rows) == 1:
+        rows = np.ascontiguousarray(rows)
+        step = rows.shape[1]
+    length = (len(rows) - 1) * step + rows.shape[1]
+    flat = as_strided(rows, shape=(length,), strides=(rows.itemsize,), writeable=False)
+    return flat, step * np.arange(len(rows))
 
 
 def _not_told(squares: Floats, within: Floats) -> Ints:
