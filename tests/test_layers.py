@@ -28,6 +28,7 @@ ORDER = [
     "unselected.models.concentration",
     "unselected.models.two_groups",
     "unselected.models.bernoulli",
+    "unselected.models.many",
     "unselected.models.gaussian",
     "unselected.models.regression",
     "unselected.models.two_real_groups",

@@ -13,6 +13,7 @@ from unselected.counting import Binarize, ClassCounts, binarize_columns
 from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianModel, GaussianPosterior
+from unselected.models.many import condition_all
 from unselected.models.regression import RegressionPosterior
 from unselected.models.two_groups import FractionSummary, summarize_fraction
 from unselected.models.two_real_groups import (
@@ -65,6 +66,16 @@ class KeptBernoulli:
     def posterior(self) -> BernoulliPosterior:
         """The posterior of alpha, computed when first needed."""
         return self.model.condition(self.counts, self.event)
+
+    @classmethod
+    def with_posteriors(cls, kept: "list[KeptBernoulli]") -> "list[KeptBernoulli]":
+        """Return the same, their posteriors computed together: faster where they are alike."""
+        each = [(one.counts, one.event) for one in kept]
+        models = {one.model for one in kept}
+        if len(models) == 1:
+            for one, posterior in zip(kept, condition_all(models.pop(), each), strict=True):
+                vars(one)["posterior"] = posterior  # where the cached property looks for it
+        return kept
 
     @property
     def related(self) -> Related | None:

@@ -164,7 +164,7 @@ def _rule(
     t = np.linspace(first, last, int(np.ceil((last - first) / (2 * _STEP))) + 1)
     t, g = _trim(t, log_integrand(t), margin=1)
     t, g = _halve(log_integrand, t, g)
-    while not _converged(t, g, tolerance):
+    while not converged(t, g, tolerance):
         if t.size > _MOST_NODES:
             raise ArithmeticError(
                 f"the integral over the concentration did not converge with {t.size} nodes: the "
@@ -254,8 +254,18 @@ def _halve(log_density: Callable[[Floats], Floats], x: Floats, g: Floats) -> tup
     return finer, values
 
 
-def _converged(t: Floats, g: Floats, tolerance: float) -> bool:
-    """Say whether every second node gives the same integral, mean and variance."""
+def converged(t: Floats, g: Floats, tolerance: float = _TOLERANCE) -> bool:
+    """Say whether every second node gives the same integral, mean and variance.
+
+    Parameters
+    ----------
+    t : array
+        Equidistant nodes.
+    g : array
+        Logs of the terms.
+    tolerance : float
+        Of the integral, and of the moments in units of the standard deviation.
+    """
     f = np.exp(g - np.max(g))
     f /= f.sum()
     centred = t - f @ t

@@ -5,6 +5,8 @@ of alpha; of alpha and of the fraction of related features where there are two g
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,14 +27,14 @@ from unselected.models.two_groups import (
 )
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
 from unselected.quadrature import Floats, gauss_legendre, log_sum, simpson, theta_nodes
-from unselected.tables import CountLaw, Ints
+from unselected.tables import CountLaw, Ints, compare
 
 # Where 1 / alpha is 0: the features are unrelated to the classes.
 _NULL = -np.inf
 
 # With so few cases no probability of a pair of counts is below 1e-160, and for so many pairs
 # the law of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
-_FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
+FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
 
 # Elements of a float copy of the rows that are predicted at a time.
 _ROW_BLOCK = 1 << 20
@@ -150,10 +152,15 @@ class BernoulliModel:
 
     def condition(self, counts: ClassCounts, event: Event) -> BernoulliPosterior:
         """Return the posterior given the counts of the kept features, the classes and the event."""
-        likelihood = _Likelihood(self, counts, event)
+        likelihood = Likelihood(self, counts, event)
         if self.least_fraction is not None:
             return self._two_groups(likelihood, FractionPrior(self.least_fraction))
-        log_u, log_terms = self._nodes(likelihood)
+        return self.posterior(likelihood, *self._nodes(likelihood))
+
+    def posterior(
+        self, likelihood: "Likelihood", log_u: Floats, log_terms: Floats
+    ) -> BernoulliPosterior:
+        """Return the posterior on nodes of log u with these log terms, all features related."""
         log_weights, log_evidence = self._normalized(likelihood, log_terms)
         records = [likelihood.at(x) for x in log_u]
         log_one, log_zero = likelihood.log_predictive(log_u)
@@ -168,7 +175,7 @@ class BernoulliModel:
             pair_of=likelihood.pair_of,
         )
 
-    def _two_groups(self, likelihood: "_Likelihood", prior: FractionPrior) -> BernoulliPosterior:
+    def _two_groups(self, likelihood: "Likelihood", prior: FractionPrior) -> BernoulliPosterior:
         """Return the posterior of alpha and of the fraction of related features."""
         groups = TwoGroups(prior, likelihood.mixture, self.refinement)
         nodes = groups.nodes(*self._integrated(likelihood, groups.log_total))
@@ -199,7 +206,7 @@ class BernoulliModel:
             related=related[likelihood.pair_of],
         )
 
-    def _normalized(self, likelihood: "_Likelihood", log_terms: Floats) -> tuple[Floats, float]:
+    def _normalized(self, likelihood: "Likelihood", log_terms: Floats) -> tuple[Floats, float]:
         """Return log weights that sum to 1, and the log evidence with that of the classes."""
         top = np.max(log_terms)  # taken out first: these logs can be so large that digits are lost
         log_total = log_sum(log_terms - top)
@@ -207,10 +214,10 @@ class BernoulliModel:
         log_evidence = float(top + log_total + betaln(*f) - betaln(self.f0, self.f1))
         return (log_terms - top) - log_total, log_evidence
 
-    def _counts_of_classes(self, likelihood: "_Likelihood") -> Floats:
+    def _counts_of_classes(self, likelihood: "Likelihood") -> Floats:
         return np.array([self.f0 + likelihood.law.n0, self.f1 + likelihood.law.n1])
 
-    def _log_psi(self, likelihood: "_Likelihood") -> Floats:
+    def _log_psi(self, likelihood: "Likelihood") -> Floats:
         f = self._counts_of_classes(likelihood)
         return np.asarray(np.log(f / f.sum()))
 
@@ -220,7 +227,7 @@ class BernoulliModel:
             return simpson(21)
         return gauss_legendre(theta_nodes(n) * self.refinement)
 
-    def _nodes(self, likelihood: "_Likelihood") -> tuple[Floats, Floats]:
+    def _nodes(self, likelihood: "Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
 
         def log_likelihood(log_u: Floats) -> Floats:
@@ -232,7 +239,7 @@ class BernoulliModel:
         return self._integrated(likelihood, log_likelihood)
 
     def _integrated(
-        self, likelihood: "_Likelihood", log_likelihood: LogFunction
+        self, likelihood: "Likelihood", log_likelihood: LogFunction
     ) -> tuple[Floats, Floats]:
         return ConcentrationPrior(self.a, self.b).integrate(
             log_likelihood,
@@ -254,10 +261,59 @@ class _Record:
     log_at_most: float
 
 
-class _Likelihood:
+class SharedLaw:
+    """The law of all pairs of counts (I0, I1), for many data sets with as many cases.
+
+    It is tabulated once for each alpha, and the probability of omission summed once for each cut.
+    """
+
+    def __init__(self, model: BernoulliModel, n0: int, n1: int) -> None:
+        self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1))
+        self._tables: dict[float, tuple[Floats, Floats]] = {}
+        self._beyond: dict[tuple[Fraction, int], NDArray[np.bool_]] = {}
+        self._omitted: dict[tuple[float, Fraction, int], float] = {}
+
+    def tables(self, u: float) -> tuple[Floats, Floats]:
+        """Return P(I0, I1) and E[theta | I0, I1], shape (n0 + 1, n1 + 1)."""
+        if u not in self._tables:
+            sums = np.zeros((2, self.law.n0 + 1, self.law.n1 + 1))
+            for nodes, (_, pmf0), (_, pmf1) in self.law.pmf_blocks(u):
+                weighted = pmf0.T * self.law.weights[nodes]
+                sums[0] += weighted @ pmf1
+                sums[1] += (weighted * self.law.theta[nodes]) @ pmf1
+            self._tables[u] = sums[0], sums[1] / sums[0]
+        return self._tables[u]
+
+    def log_omitted(self, u: float, cut: Fraction, least_sign: int) -> float:
+        """Return log P(|COR| <= gamma), or with ``least_sign`` 0 that of |COR| < gamma."""
+        key = u, cut, least_sign
+        if key not in self._omitted:
+            table, beyond = self.tables(u)[0], self._beyond_cut(cut, least_sign)
+            selected = float(table[beyond].sum())
+            rest = np.log1p(-selected) if selected < 0.5 else np.log(table[~beyond].sum())
+            self._omitted[key] = float(rest)
+        return self._omitted[key]
+
+    def _beyond_cut(self, cut: Fraction, least_sign: int) -> NDArray[np.bool_]:
+        """Say which pairs are selected."""
+        if (cut, least_sign) not in self._beyond:
+            n0, n1 = self.law.n0, self.law.n1
+            I0, I1 = np.divmod(np.arange((n0 + 1) * (n1 + 1)), n1 + 1)
+            beyond = compare(I0, I1, n0, n1, cut) >= least_sign
+            self._beyond[cut, least_sign] = beyond.reshape(n0 + 1, n1 + 1)
+        return self._beyond[cut, least_sign]
+
+
+class Likelihood:
     """P(kept features, event | alpha, y) as a function of log u, remembered where computed."""
 
-    def __init__(self, model: BernoulliModel, counts: ClassCounts, event: Event) -> None:
+    def __init__(
+        self,
+        model: BernoulliModel,
+        counts: ClassCounts,
+        event: Event,
+        shared: SharedLaw | None = None,
+    ) -> None:
         n0, n1 = counts.n0, counts.n1
         I0, I1 = counts.I0.astype(np.int64), counts.I1.astype(np.int64)
         codes, self.pair_of, self.n_equal = np.unique(
@@ -265,27 +321,35 @@ class _Likelihood:
         )
         self.I0, self.I1 = np.divmod(codes, n1 + 1)
         self.n_features = I0.size + event.n_omitted
-        self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1))
+        self.shared = shared
+        self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1)) if shared is None else shared.law
         self.event = event
         self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
         per_pair = _log_best(n0, self.I0) + _log_best(n1, self.I1)
         self.log_bound = float(self.n_equal @ per_pair)
-        self.few_cases = n0 + n1 <= _FEW_CASES
+        self.few_cases = n0 + n1 <= FEW_CASES
         self.by_table = self.few_cases and self.I0.size > _FEWEST_PAIRS_BY_TABLE
-        self.omitted: list[OmittedCounts] = []
-        if event.cut is not None:
-            self.omitted.append(OmittedCounts.at_most(event.cut, n0, n1))
-        if event.cut is not None and event.needs_below:
-            self.omitted.append(OmittedCounts.below(event.cut, n0, n1))
         self._records: dict[float, _Record] = {}
 
+    @cached_property
+    def omitted(self) -> list[OmittedCounts]:
+        """The counts that are at most at the cut, and where needed those below it."""
+        cut, sizes = self.event.cut, (self.law.n0, self.law.n1)
+        if cut is None:
+            return []
+        at_most = OmittedCounts.at_most(cut, *sizes)
+        return [at_most, OmittedCounts.below(cut, *sizes)] if self.event.needs_below else [at_most]
+
     def at(self, log_u: float) -> _Record:
+        """Return what a value of alpha says."""
         key = float(log_u)
         if key not in self._records:
             self._records[key] = self._compute(float(np.exp(key)))
         return self._records[key]
 
     def _compute(self, u: float) -> _Record:
+        if self.shared is not None:
+            return self._looked_up(self.shared, u)
         log_pairs = np.full((2, self.I0.size), -np.inf)
         selected = np.zeros(len(self.omitted))
         for nodes, (log_p0, pmf0), (log_p1, pmf1) in self.law.pmf_blocks(u):
@@ -302,12 +366,23 @@ class _Likelihood:
             log_omission(self.law, u, omitted, total)
             for omitted, total in zip(self.omitted, selected, strict=True)
         ]
+        return self._record(log_pairs[0], np.exp(log_pairs[1] - log_pairs[0]), log_omitted)
+
+    def _looked_up(self, shared: SharedLaw, u: float) -> _Record:
+        table, theta = (each[self.I0, self.I1] for each in shared.tables(u))
+        log_omitted = []
+        if self.event.cut is not None:
+            signs = (1, 0) if self.event.needs_below else (1,)
+            log_omitted = [shared.log_omitted(u, self.event.cut, sign) for sign in signs]
+        return self._record(np.log(table), theta, log_omitted)
+
+    def _record(self, log_pairs: Floats, theta: Floats, log_omitted: list[float]) -> _Record:
         log_at_most, log_below = [*log_omitted, -np.inf, -np.inf][:2]
         log_event = float(self.event.log_prob(np.array(log_below), np.array(log_at_most)))
         return _Record(
-            log_total=float(self.n_equal @ log_pairs[0]) - self.log_orders + log_event,
-            log_pairs=log_pairs[0],
-            mean_theta=np.exp(log_pairs[1] - log_pairs[0]),
+            log_total=float(self.n_equal @ log_pairs) - self.log_orders + log_event,
+            log_pairs=log_pairs,
+            mean_theta=theta,
             log_below=log_below,
             log_at_most=log_at_most,
         )
