@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 NEGLIGIBLE = 40.0
 
 # The rule of `trapezoid`: step at the peak in widths, growth of the steps, change that is allowed.
-_STEP, _STRETCH, _TOLERANCE = 0.36, 0.3, 5e-6
+_STEP, _STRETCH, TOLERANCE = 0.36, 0.3, 5e-6
 # Step of its scan, and nodes at which it gives up.
 _SCAN, _MOST_NODES = 0.5, 20_000
 
@@ -86,7 +86,7 @@ def trapezoid(
     low: float,
     high: float,
     refinement: int = 1,
-    tolerance: float = _TOLERANCE,
+    tolerance: float = TOLERANCE,
 ) -> tuple[Floats, Floats]:
     """Lay a trapezoid rule over the mass of exp(log_density), which must die out before both ends.
 
@@ -254,7 +254,7 @@ def _halve(log_density: Callable[[Floats], Floats], x: Floats, g: Floats) -> tup
     return finer, values
 
 
-def converged(t: Floats, g: Floats, tolerance: float = _TOLERANCE) -> bool:
+def converged(t: Floats, g: Floats, tolerance: float = TOLERANCE) -> bool:
     """Say whether every second node gives the same integral, mean and variance.
 
     Parameters

@@ -371,7 +371,7 @@ def replicate_binary(seed, corrected):
     return posterior, drawn["related"][selection.indices], drawn["fraction"]
 
 
-def calibration(replicate, corrected, seed, n=60):
+def calibration(replicate, corrected, seed, n=36):
     """t statistics of kept features, of those given about 80 %, and more; and the PIT of pi."""
     surpluses, places = [], []
     for number in range(n):

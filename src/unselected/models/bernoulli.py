@@ -17,6 +17,7 @@ from unselected.counting import ClassCounts
 from unselected.events import Event
 from unselected.models.concentration import ConcentrationPrior, LogFunction
 from unselected.models.two_groups import (
+    ALPHA_TOLERANCE,
     FractionPrior,
     Fractions,
     LogLikelihood,
@@ -26,7 +27,7 @@ from unselected.models.two_groups import (
     related_probability,
 )
 from unselected.omission import OmittedCounts, log_omission, selected_probabilities
-from unselected.quadrature import Floats, gauss_legendre, log_sum, simpson, theta_nodes
+from unselected.quadrature import TOLERANCE, Floats, gauss_legendre, log_sum, simpson, theta_nodes
 from unselected.tables import CountLaw, Ints, compare
 
 # Where 1 / alpha is 0: the features are unrelated to the classes.
@@ -178,7 +179,7 @@ class BernoulliModel:
     def _two_groups(self, likelihood: "Likelihood", prior: FractionPrior) -> BernoulliPosterior:
         """Return the posterior of alpha and of the fraction of related features."""
         groups = TwoGroups(prior, likelihood.mixture, self.refinement)
-        nodes = groups.nodes(*self._integrated(likelihood, groups.log_total))
+        nodes = groups.nodes(*self._integrated(likelihood, groups.log_total, ALPHA_TOLERANCE))
         pi, alpha_of = nodes.fractions, nodes.alpha_of
         log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
         null = likelihood.at(_NULL)
@@ -239,7 +240,10 @@ class BernoulliModel:
         return self._integrated(likelihood, log_likelihood)
 
     def _integrated(
-        self, likelihood: "Likelihood", log_likelihood: LogFunction
+        self,
+        likelihood: "Likelihood",
+        log_likelihood: LogFunction,
+        tolerance: float = TOLERANCE,
     ) -> tuple[Floats, Floats]:
         return ConcentrationPrior(self.a, self.b).integrate(
             log_likelihood,
@@ -247,6 +251,7 @@ class BernoulliModel:
             likelihood.n_features,
             log_bound=lambda log_u: np.full(log_u.shape, likelihood.log_bound),
             refinement=self.refinement,
+            tolerance=tolerance,
         )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammainccinv, gammaln
 
-from unselected.quadrature import NEGLIGIBLE, Floats, trapezoid
+from unselected.quadrature import NEGLIGIBLE, TOLERANCE, Floats, trapezoid
 
 LogFunction = Callable[[Floats], Floats]
 
@@ -44,6 +44,7 @@ class ConcentrationPrior:
         log_bound: LogFunction,
         growth: float = 0.0,
         refinement: int = 1,
+        tolerance: float = TOLERANCE,
     ) -> tuple[Floats, Floats]:
         """Lay nodes over the mass of prior times likelihood.
 
@@ -57,7 +58,7 @@ class ConcentrationPrior:
             What the log likelihood does not exceed, as a function of log u.
         growth : float
             How fast that bound can grow with log u.
-        refinement : int
+        refinement, tolerance
             See `trapezoid`.
 
         Returns
@@ -71,7 +72,7 @@ class ConcentrationPrior:
             return np.asarray(self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n)))
 
         low, high = self._bounds(log_density, log_n, n_features, log_bound, growth)
-        v, log_terms = trapezoid(log_density, low, high, refinement)
+        v, log_terms = trapezoid(log_density, low, high, refinement, tolerance)
         return _log_u(v, log_n), log_terms
 
     def _bounds(

@@ -22,8 +22,9 @@ from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
 
 # Where the variable t of the rule ends: less than 1e-40 of the prior is outside.
 _FARTHEST = 4.2
-# What leaving out every second node of t may change. The error of all is the square of it or less.
-_TOLERANCE = 1e-4
+# What leaving out every second node of t, or of alpha, may change. The error of all is the square
+# of that or less in t. In alpha bulk and tail can be of two kinds, so that it is less certain.
+_TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
 # How far the log of a product may go from 0.
 _ROOM = 600.0
 # Elements of a table over nodes and features that are worked on at a time.
@@ -56,7 +57,7 @@ class FractionPrior:
     With ``least`` = 1 / p every number of related features from one to all, on the scale of
     its logarithm, is as likely as any other.
 
-    The rule is laid in t, log(pi) = log(least) s with s = 1 / (1 + exp(pi sinh(t))): the prior
+    The rule is laid in t, log(pi) = log(least) s with s = 1 / (1 + exp(3.14... sinh(t))): the prior
     dies out double-exponentially at both ends of t, so that a trapezoid rule needs no end points.
     """
 
@@ -257,7 +258,13 @@ def log_products(
     """
     total, product, room = np.zeros(shape), np.ones(shape), _ROOM
     fraction, rest = np.exp(pi.log_related), np.exp(pi.log_rest)
+    least_odds = float(np.min(pi.log_odds))
+    n_sure, log_sure = 0, np.zeros(1)
     for log_ratio in log_ratios:
+        if np.min(log_ratio, initial=0.0) + least_odds > NEGLIGIBLE:
+            # The feature is related beyond doubt, so that there is nothing to mix.
+            n_sure, log_sure = n_sure + 1, log_sure + log_ratio
+            continue
         need = float(np.max(np.abs(log_ratio), initial=0.0))
         if need > _ROOM:
             related = np.take(log_ratio, alpha_of, axis=-1) + pi.log_related
@@ -271,7 +278,10 @@ def log_products(
         factor += rest
         product *= factor
         room -= need
-    return np.asarray(total + np.log(product))
+    total += np.log(product)
+    if n_sure:
+        total += np.take(log_sure, alpha_of, axis=-1) + n_sure * pi.log_related
+    return total
 
 
 def related_probability(

@@ -33,6 +33,7 @@ from unselected.models.gaussian import (
 )
 from unselected.models.regression import Predictive, RegressionPosterior
 from unselected.models.two_groups import (
+    ALPHA_TOLERANCE,
     FractionPrior,
     Fractions,
     LogLikelihood,
@@ -289,6 +290,7 @@ def _integrated(
         log_bound=log_bound,
         growth=likelihood.growth + 0.5 * more,
         refinement=model.refinement,
+        tolerance=ALPHA_TOLERANCE,
     )
     return groups.nodes(log_u, log_terms)
 
