@@ -23,6 +23,7 @@ from unselected.models.two_real_groups import (
 )
 from unselected.moments import ClassMoments, Contrasts, LineMoments
 from unselected.quadrature import Floats
+from unselected.tempering import Tempering
 
 
 class Related(NamedTuple):
@@ -47,6 +48,8 @@ class KeptBernoulli:
     binarize : {"auto", "median"}, float or None
     classes : array of shape (2,)
     names : array of shape (k,) or None
+    tempering : Tempering or None
+        What the evidence of the features is worth, where that was learned.
     """
 
     model: BernoulliModel
@@ -56,11 +59,18 @@ class KeptBernoulli:
     binarize: Binarize
     classes: NDArray[Any]
     names: NDArray[Any] | None
+    tempering: Tempering | None = None
 
     @property
     def n_columns(self) -> int:
         """The number of kept columns."""
         return int(self.thresholds.size)
+
+    @property
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+        counts = np.array([self.model.f0 + self.counts.n0, self.model.f1 + self.counts.n1])
+        return np.asarray(np.log(counts / counts.sum()))
 
     @cached_property
     def posterior(self) -> BernoulliPosterior:
@@ -85,7 +95,7 @@ class KeptBernoulli:
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
         bits = binarize_columns(X, self.thresholds, self.binarize, label)
-        return self.posterior.log_joint(bits)
+        return tempered(self.posterior.log_joint(bits), self.log_psi, self.tempering)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +112,8 @@ class KeptGaussian:
     pseudocounts : array of shape (G,)
     classes : array of shape (G,)
     names : array of shape (k,) or None
+    tempering : Tempering or None
+        What the evidence of the features is worth, where that was learned.
     """
 
     model: GaussianModel
@@ -110,6 +122,13 @@ class KeptGaussian:
     pseudocounts: Floats
     classes: NDArray[Any]
     names: NDArray[Any] | None
+    tempering: Tempering | None = None
+
+    @property
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+        counts = self.pseudocounts + self.moments.sizes
+        return np.asarray(np.log(counts / counts.sum()))
 
     @property
     def n_columns(self) -> int:
@@ -136,12 +155,11 @@ class KeptGaussian:
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
         rows = real_rows(X, label)
-        counts = self.pseudocounts + self.moments.sizes
-        log_psi = np.log(counts / counts.sum())
+        log_psi = self.log_psi
         joint = np.empty((len(rows), self.classes.size))
         for g, code in enumerate(np.eye(self.classes.size)):
             joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)
-        return joint
+        return tempered(joint, log_psi, self.tempering)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +217,14 @@ def _real_posterior(
     if model.least_fraction is None:
         return model.condition(contrasts, event)
     return condition_two_groups(model, contrasts, event)
+
+
+def tempered(log_joint: Floats, log_psi: Floats, tempering: Tempering | None) -> Floats:
+    """Return log P(class, row), or log P(class | row) where the evidence is tempered."""
+    if tempering is None:
+        return log_joint
+    prior = np.broadcast_to(log_psi, log_joint.shape)
+    return tempering.log_proba(log_joint - log_psi, prior)
 
 
 def real_rows(X: NDArray[Any], label: Label) -> Floats:

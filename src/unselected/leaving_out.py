@@ -38,26 +38,38 @@ _LITTLE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """A set of cases that is left out: their rows, and the others."""
+    """A set of cases that is left out.
+
+    Attributes
+    ----------
+    out, kept : arrays of int
+        Rows of these cases, and of the others.
+    asked : array of int
+        Rows that are to be predicted without them.
+    """
 
     out: Ints
     kept: Ints
+    asked: Ints
+
+    @classmethod
+    def rows(cls, out: Ints, n: int, asked: Ints | None = None) -> "LeftOut":
+        """Return the set of some of n cases.
+
+        >>> LeftOut.rows(np.array([1]), 3).kept.tolist()
+        [0, 2]
+        """
+        return cls(out, np.delete(np.arange(n), out), out if asked is None else asked)
 
     @classmethod
     def each_of(cls, n: int) -> "list[LeftOut]":
-        """Return each single case.
-
-        >>> [left.kept.tolist() for left in LeftOut.each_of(3)]
-        [[1, 2], [0, 2], [0, 1]]
-        """
-        rows = np.arange(n)
-        return [cls(rows[i : i + 1], np.delete(rows, i)) for i in range(n)]
+        """Return each single case."""
+        return [cls.rows(np.array([i]), n) for i in range(n)]
 
     @classmethod
     def of_folds(cls, fold_of: Ints) -> "list[LeftOut]":
         """Return the cases of each fold; ``fold_of`` says which one a case is in."""
-        folds = np.unique(fold_of)
-        return [cls(np.flatnonzero(fold_of == f), np.flatnonzero(fold_of != f)) for f in folds]
+        return [cls.rows(np.flatnonzero(fold_of == f), fold_of.size) for f in np.unique(fold_of)]
 
 
 def count_scores_without(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from unselected.counting import Binarize
-from unselected.estimators.classifying import SelectingClassifier
+from unselected.estimators.classifying import Dependence, SelectingClassifier
 from unselected.estimators.fitting import BernoulliFitting
 from unselected.estimators.inputs import (
     check_choice,
@@ -33,9 +33,10 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
 
     Parameters
     ----------
-    k : int, default=None
+    k : int or "loo", default=None
         Keep this many features, those with the largest absolute correlation with the class.
         With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
+        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
     threshold : float, default=None
         Keep the features whose absolute correlation is above this, from 0 to 1. Not with ``k``.
     correct_selection : bool, default=True
@@ -72,6 +73,11 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
         where p is the number of features that selection looked at.
         Needs the quadrature "exact".
+    dependence : {"none", "tempered"}, default="none"
+        "tempered" guards against features that depend on each other within classes, whose evidence
+        is counted several times: what their evidence is worth, and how many cases are strays, is
+        learned from ten folds of the training cases, see docs/dependence.md. "none" believes the
+        model.
     store_scores : bool, default=False
         Keep the scores and counts of all features, not only of the kept ones. Without it the
         memory that a fit needs besides X does not grow with the number of columns.
@@ -113,6 +119,14 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     related_probability_ : ndarray of shape (n_kept,)
         With ``prior="sparse"``, the posterior probability that each kept feature is related to
         the class, selection accounted for: 1 less its local false discovery rate.
+    tempering_ : Tempering
+        With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
+        ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
+    k_path_ : list of LeaveOneOutScore
+        With ``k="loo"``, how well each k that was tried predicts cases left out.
+    loo_score_ : LeaveOneOutScore
+        Log loss, squared error, error and expected error of `loo_predict_proba`; computed when it
+        is asked for. With ``k="loo"``, for the k that was chosen.
     log_marginal_likelihood_ : float
         log P(y, kept features, event), the event left out where there is no correction.
 
@@ -144,7 +158,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
 
     def __init__(
         self,
-        k: int | None = None,
+        k: int | Literal["loo"] | None = None,
         threshold: float | None = None,
         *,
         correct_selection: bool = True,
@@ -156,6 +170,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         prior: Prior = "common",
         quadrature: Literal["exact", "paper"] = "exact",
+        dependence: Dependence = "none",
         store_scores: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -170,6 +185,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         self.concentration_prior = concentration_prior
         self.prior = prior
         self.quadrature = quadrature
+        self.dependence = dependence
         self.store_scores = store_scores
         self.random_state = random_state
 
@@ -196,11 +212,18 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
         rule = self._checked_rule(table, "|COR|")
-        how = (bool(self.correct_selection), self.prior == "sparse")
+        check_choice("dependence", self.dependence, ("none", "tempered"))
+        how = (
+            bool(self.correct_selection),
+            self.prior == "sparse",
+            self.dependence == "tempered",
+        )
         scores = self._fit(BernoulliFitting(table, rule, *how, model, _plain_cut(self.binarize)))
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
+        if self._kept.tempering is not None:
+            self.tempering_ = self._kept.tempering
         self.binarize_thresholds_ = self._kept.thresholds
         return self
 

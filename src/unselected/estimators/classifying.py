@@ -1,22 +1,110 @@
 """What the selective classifiers do once they are fitted."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.estimators.base import LogJointClassifier
+from unselected.estimators.fitting import ClassFitting, SelectionRule
+from unselected.estimators.leave_one_out import (
+    LeaveOneOutScore,
+    class_scores,
+    log_proba_without_each,
+)
 from unselected.estimators.panel import ClassifierPanel
 from unselected.estimators.selecting import SelectingEstimator
 from unselected.kept import KeptBernoulli, KeptGaussian
+from unselected.leaving_out import LeftOut
 from unselected.quadrature import Floats
+from unselected.tempering import Tempering
 
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
+Dependence = Literal["none", "tempered"]
 
 
 class SelectingClassifier(LogJointClassifier, SelectingEstimator, Generic[C]):
     """Predictions from what was kept."""
 
+    dependence: Dependence
+    tempering_: Tempering
     _kept: C
+
+    def loo_predict_log_proba(self) -> Floats:
+        """Return the log of what `loo_predict_proba` returns.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+        """
+        fitting = self._checked_fitting()
+        if self.k == "loo":
+            return self._refitted_without_each(fitting)
+        return log_proba_without_each(fitting, [fitting.rule])[0]
+
+    def loo_predict_proba(self) -> Floats:
+        """Return the probabilities of each training case, from a fit without it.
+
+        Everything is done anew without the case: cuts at medians, selection, the event and the
+        posterior, and with ``dependence="tempered"`` the worth of the evidence. It is what n fits
+        would give, from one more pass over the training set; with ``k="loo"`` it is n fits.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            In the order of the training cases and of ``classes_``.
+        """
+        return np.exp(self.loo_predict_log_proba())
+
+    def cv_predict_proba(self, cv: Any = 10) -> Floats:
+        """Return the probabilities of each training case, from a fit without its fold.
+
+        Parameters
+        ----------
+        cv : int, splitter or iterable, default=10
+            As in scikit-learn; every case must be in one test fold. A number gives stratified
+            folds in the order of the cases.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+        """
+        fitting = self._checked_fitting()
+        if self.k == "loo":
+            raise ValueError(
+                "cv_predict_proba does not go with k='loo': use "
+                "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
+            )
+        y = fitting.table.y
+        splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y)
+        sets = [LeftOut(test, train, test) for train, test in splits]
+        seen = np.concatenate([left.out for left in sets])
+        if not np.array_equal(np.sort(seen), np.arange(y.size)):
+            raise ValueError("cv must have every case in one test fold, and in one only.")
+        proba = np.empty((y.size, self.classes_.size))
+        proba[seen] = np.exp(np.concatenate(fitting.log_proba_without(sets)[0]))
+        return proba
+
+    def _loo_scores(
+        self, fitting: ClassFitting[C], rules: list[SelectionRule]
+    ) -> list[LeaveOneOutScore]:
+        return class_scores(log_proba_without_each(fitting, rules), fitting.table.y, rules)
+
+    def _refitted_without_each(self, fitting: ClassFitting[C]) -> Floats:
+        """Return log probabilities from a fit of its own for each case, in which k is chosen."""
+        X, y = fitting.table.dense, fitting.table.y
+        sets = LeftOut.each_of(y.size)
+        fitting.check_classes_left(sets)
+        parts = [
+            clone(self).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
+            for left in sets
+        ]
+        return np.concatenate(parts)
+
+    def _finished(self, fitting: ClassFitting[C], kept: C) -> C:
+        return fitting.tempered(kept)
 
     def panel(self) -> ClassifierPanel[C]:
         """Return a fitted classifier that needs only the kept columns.

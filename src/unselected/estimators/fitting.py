@@ -4,9 +4,9 @@ It can be done for all cases, and anew without some of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from unselected.leaving_out import (
 )
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
-from unselected.quadrature import Floats
+from unselected.quadrature import Floats, log_sum
 from unselected.scores import Scores
 from unselected.selection import (
     E,
@@ -35,8 +35,14 @@ from unselected.selection import (
     keep_top,
 )
 from unselected.tables import Ints
+from unselected.tempering import Tempering
 
+# Evidence is weighed by cases in so many folds.
+N_FOLDS = 10
+
+_T = TypeVar("_T")
 K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
+C = TypeVar("C", KeptBernoulli, KeptGaussian)
 M = TypeVar("M", BernoulliModel, GaussianModel)
 
 
@@ -84,6 +90,29 @@ class SelectionRule:
 
 
 @dataclass(frozen=True, eq=False)
+class LeftOutFit(Generic[K]):
+    """A fit without some cases.
+
+    Attributes
+    ----------
+    left : LeftOut
+    selection : Selection
+    kept : KeptBernoulli, KeptGaussian or KeptRegression
+    rows : array of shape (asked, n_kept)
+        The kept columns of the cases asked for.
+    """
+
+    left: LeftOut
+    selection: Selection[Any]
+    kept: K
+    rows: NDArray[Any]
+
+
+def _in_parts(items: list[_T], size: int) -> list[list[_T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+@dataclass(frozen=True, eq=False)
 class Fitting(ABC, Generic[K]):
     """All that it takes to fit to a training set, or to some of its cases.
 
@@ -114,15 +143,55 @@ class Fitting(ABC, Generic[K]):
     def kept(self, scores: Any, selection: Selection[Any], rows: Ints | slice) -> K:
         """Return what is left of the columns that were kept, with the cases in these rows."""
 
-    def with_k(self, k: int) -> "Fitting[K]":
-        """Return the same with another number of features."""
-        return replace(self, rule=replace(self.rule, k=k))
+    def with_rule(self, rule: SelectionRule) -> Self:
+        """Return the same with another rule of selection."""
+        return replace(self, rule=rule)
 
-    def without(self, sets: list[LeftOut]) -> Iterator[tuple[Selection[Any], K]]:
-        """Yield selection and fit without each of some sets of cases."""
-        for left, scores in zip(sets, self.scores_without(sets, self.rule.contest), strict=True):
-            selection = self.rule.select(scores)
-            yield selection, self.kept(scores, selection, left.kept)
+    def fits_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
+    ) -> list[list[LeftOutFit[K]]]:
+        """Fit anew without each of some sets of cases, by each of some rules, in one pass.
+
+        The rules differ in k alone. For each rule, there is a fit for each set.
+        """
+        rules = [self.rule] if rules is None else rules
+        widest = max(rules, key=lambda rule: rule.k or 0)
+        each_scores = self.scores_without(sets, widest.contest)
+        selections = [[rule.select(scores) for scores in each_scores] for rule in rules]
+        kept = self._together(
+            [
+                self.kept(scores, selection, left.kept)
+                for by_rule in selections
+                for left, scores, selection in zip(sets, each_scores, by_rule, strict=True)
+            ]
+        )
+        rows = self._rows_asked(sets, selections)
+        fits = [
+            LeftOutFit(left, selection, one, asked)
+            for by_rule, by_rule_rows, ones in zip(
+                selections, rows, _in_parts(kept, len(sets)), strict=True
+            )
+            for left, selection, one, asked in zip(sets, by_rule, ones, by_rule_rows, strict=True)
+        ]
+        return _in_parts(fits, len(sets))
+
+    def _together(self, kept: list[K]) -> list[K]:
+        """Return fits whose posteriors are computed together, where that is faster."""
+        return kept
+
+    def _rows_asked(
+        self, sets: list[LeftOut], selections: list[list[Selection[Any]]]
+    ) -> list[list[NDArray[Any]]]:
+        """Return the kept columns of the cases asked for, for each rule and set."""
+        every = np.unique(np.concatenate([s.indices for each in selections for s in each]))
+        values = self.table.X[:, every]
+        return [
+            [
+                values[np.ix_(left.asked, np.searchsorted(every, selection.indices))]
+                for left, selection in zip(sets, each, strict=True)
+            ]
+            for each in selections
+        ]
 
     def _with_groups(self, model: M, selection: Selection[Any]) -> M:
         """Return the model with two groups of features, where the prior is to have them."""
@@ -138,7 +207,95 @@ class Fitting(ABC, Generic[K]):
 
 
 @dataclass(frozen=True, eq=False)
-class BernoulliFitting(Fitting[KeptBernoulli]):
+class ClassFitting(Fitting[C], Generic[C]):
+    """A fit of a model of classes.
+
+    Attributes
+    ----------
+    tempers : bool
+        Whether it is learned, from folds, what the evidence of the features is worth.
+    """
+
+    tempers: bool
+
+    def tempered(self, kept: C) -> C:
+        """Return a fit to all cases with the worth of its evidence, where that is learned."""
+        if not self.tempers:
+            return kept
+        sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
+        self.check_classes_left(sets)
+        return replace(kept, tempering=self._learned(self.fits_without(sets)[0]))
+
+    def log_proba_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
+    ) -> list[list[Floats]]:
+        """Return the log probabilities of the classes of cases asked for, without sets of cases.
+
+        For each rule and set, an array of shape (asked, G). Everything is learned without the set,
+        what the evidence is worth included.
+        """
+        inner: list[list[LeftOut]] = [self._folds(left) if self.tempers else [] for left in sets]
+        together = [*sets, *(left for folds in inner for left in folds)]
+        self.check_classes_left(together)
+        results = []
+        for fits in self.fits_without(together, rules):
+            outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
+            by_set = []
+            for fit, folds in zip(outer, inner, strict=True):
+                kept = fit.kept
+                if self.tempers:
+                    kept = replace(kept, tempering=self._learned([next(rest) for _ in folds]))
+                    vars(kept)["posterior"] = fit.kept.posterior
+                log_joint = kept.log_joint(fit.rows, self.table.label)
+                by_set.append(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
+            results.append(by_set)
+        return results
+
+    def check_classes_left(self, sets: list[LeftOut]) -> None:
+        """Raise where a class has no case that is not left out."""
+        y, classes = self.table.y, self.table.classes
+        sizes = np.bincount(y, minlength=classes.size)
+        for left in sets:
+            gone = np.flatnonzero(np.bincount(y[left.out], minlength=classes.size) == sizes)
+            if gone.size:
+                raise ValueError(
+                    f"class {classes[gone].tolist()[0]!r} has {sizes[gone[0]]} of the cases, and leaving "
+                    "cases out leaves none of it: it takes more cases of that class, or no class "
+                    "of so few."
+                )
+
+    def _folds(self, left: LeftOut) -> list[LeftOut]:
+        """Return sets that leave out a fold of the cases that are left, too."""
+        fold_of = dealt(self.table.y[left.kept], N_FOLDS)
+        folds = [left.kept[fold_of == f] for f in np.unique(fold_of)]
+        n = self.table.y.size
+        return [LeftOut.rows(np.union1d(left.out, fold), n, asked=fold) for fold in folds]
+
+    def _learned(self, fits: list[LeftOutFit[C]]) -> Tempering:
+        """Learn what evidence is worth from the cases of each fold."""
+        joint = np.concatenate([fit.kept.log_joint(fit.rows, self.table.label) for fit in fits])
+        prior = np.concatenate([np.tile(fit.kept.log_psi, (len(fit.rows), 1)) for fit in fits])
+        rows = np.concatenate([fit.left.asked for fit in fits])
+        order = np.argsort(rows)
+        return Tempering.fit((joint - prior)[order], prior[order], self.table.y[rows[order]])
+
+
+def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:
+    """Return a fold for each case: the cases of each class are dealt out, in a fixed random order.
+
+    >>> folds = dealt(np.array([0, 0, 0, 1, 1, 1]), 3)
+    >>> sorted(folds[:3].tolist()), sorted(folds[3:].tolist())
+    ([0, 1, 2], [0, 1, 2])
+    """
+    shuffled = np.random.default_rng(0).permutation(y.size)
+    order = shuffled[np.argsort(y[shuffled], kind="stable")]
+    fold_of = np.empty(y.size, dtype=np.int64)
+    fold_of[order] = np.arange(y.size) % n_folds
+    return fold_of
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliFitting(ClassFitting[KeptBernoulli]):
     """A fit of the model of binary features."""
 
     model: BernoulliModel
@@ -153,6 +310,9 @@ class BernoulliFitting(Fitting[KeptBernoulli]):
         """Return the same without each of some sets of cases."""
         t = self.table
         return count_scores_without(t.X, t.y, self.binarize, t.label, sets, contest)
+
+    def _together(self, kept: list[KeptBernoulli]) -> list[KeptBernoulli]:
+        return KeptBernoulli.with_posteriors(kept)
 
     def kept(
         self,
@@ -174,7 +334,7 @@ class BernoulliFitting(Fitting[KeptBernoulli]):
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianFitting(Fitting[KeptGaussian]):
+class GaussianFitting(ClassFitting[KeptGaussian]):
     """A fit of the model of real-valued features and classes."""
 
     model: GaussianModel

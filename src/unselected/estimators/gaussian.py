@@ -1,10 +1,10 @@
 """`SelectiveGaussianNB`: real-valued features and any number of classes."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from unselected.estimators.classifying import SelectingClassifier
+from unselected.estimators.classifying import Dependence, SelectingClassifier
 from unselected.estimators.fitting import GaussianFitting
-from unselected.estimators.inputs import check_pseudocounts, check_training
+from unselected.estimators.inputs import check_choice, check_pseudocounts, check_training
 from unselected.estimators.selecting import GaussianEstimator, Prior
 from unselected.kept import KeptGaussian
 from unselected.selection import Ties
@@ -27,9 +27,10 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
 
     Parameters
     ----------
-    k : int, default=None
+    k : int or "loo", default=None
         Keep this many features, those with the largest scores.
         With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
+        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
     threshold : float, default=None
         Keep the features whose score is above this. Not with ``k``.
     correct_selection : bool, default=True
@@ -61,6 +62,11 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
         the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
         where p is the number of features that selection looked at. Not with ``variance_shrinkage``.
+    dependence : {"none", "tempered"}, default="none"
+        "tempered" guards against features that depend on each other within classes, whose evidence
+        is counted several times: what their evidence is worth, and how many cases are strays, is
+        learned from ten folds of the training cases, see docs/dependence.md. "none" believes the
+        model.
     store_scores : bool, default=False
         Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
         needs besides X does not grow with the number of columns.
@@ -96,6 +102,14 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     related_probability_ : ndarray of shape (n_kept,)
         With ``prior="sparse"``, the posterior probability that each kept feature is related to
         the class, selection accounted for: 1 less its local false discovery rate.
+    tempering_ : Tempering
+        With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
+        ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
+    k_path_ : list of LeaveOneOutScore
+        With ``k="loo"``, how well each k that was tried predicts cases left out.
+    loo_score_ : LeaveOneOutScore
+        Log loss, squared error, error and expected error of `loo_predict_proba`; computed when it
+        is asked for. With ``k="loo"``, for the k that was chosen.
     log_marginal_likelihood_ : float
         log P(y, kept features, event), the event left out where there is no correction;
         up to a constant, for the priors of means and variances are improper.
@@ -131,7 +145,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
 
     def __init__(
         self,
-        k: int | None = None,
+        k: int | Literal["loo"] | None = None,
         threshold: float | None = None,
         *,
         correct_selection: bool = True,
@@ -142,6 +156,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         prior: Prior = "common",
         variance_shrinkage: float = 0.0,
+        dependence: Dependence = "none",
         store_scores: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -155,6 +170,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         self.concentration_prior = concentration_prior
         self.prior = prior
         self.variance_shrinkage = variance_shrinkage
+        self.dependence = dependence
         self.store_scores = store_scores
         self.random_state = random_state
 
@@ -182,8 +198,15 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
                 "classes cannot be told without more cases than classes."
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
-        how = (bool(self.correct_selection), self.prior == "sparse")
+        check_choice("dependence", self.dependence, ("none", "tempered"))
+        how = (
+            bool(self.correct_selection),
+            self.prior == "sparse",
+            self.dependence == "tempered",
+        )
         self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
         self.log_marginal_likelihood_ += self._kept.log_class_evidence
         self.classes_ = table.classes
+        if self._kept.tempering is not None:
+            self.tempering_ = self._kept.tempering
         return self

@@ -1,12 +1,18 @@
 """`SelectiveNaiveRegressor`: real-valued features and a real-valued response."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from unselected.estimators.base import PredictiveRegressor
-from unselected.estimators.fitting import RegressionFitting
+from unselected.estimators.fitting import RegressionFitting, SelectionRule
 from unselected.estimators.inputs import check_training
+from unselected.estimators.leave_one_out import (
+    LeaveOneOutFit,
+    LeftOutResponses,
+    response_scores,
+    responses_without_each,
+)
 from unselected.estimators.panel import RegressorPanel
 from unselected.estimators.selecting import GaussianEstimator, Prior
 from unselected.kept import KeptRegression, real_rows
@@ -30,9 +36,10 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
 
     Parameters
     ----------
-    k : int, default=None
+    k : int or "loo", default=None
         Keep this many features, those with the largest absolute correlations.
         With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
+        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
     threshold : float, default=None
         Keep the features whose absolute correlation is above this. Not with ``k``.
     correct_selection : bool, default=True
@@ -98,6 +105,10 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
     related_probability_ : ndarray of shape (n_kept,)
         With ``prior="sparse"``, the posterior probability that each kept feature is related to
         the response, selection accounted for: 1 less its local false discovery rate.
+    k_path_ : list of LeaveOneOutFit
+        With ``k="loo"``, how well each k that was tried predicts cases left out.
+    loo_score_ : LeaveOneOutFit
+        How well cases left out are predicted; computed when it is asked for.
     log_marginal_likelihood_ : float
         log P(kept features, event | y), the event left out where there is no correction;
         up to a constant, for the priors of means and variances are improper.
@@ -132,7 +143,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
 
     def __init__(
         self,
-        k: int | None = None,
+        k: int | Literal["loo"] | None = None,
         threshold: float | None = None,
         *,
         correct_selection: bool = True,
@@ -190,6 +201,49 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         """
         check_is_fitted(self)
         return RegressorPanel(self._kept)
+
+    def loo_predict(self, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Return the predictive means of the training cases, each from a fit without it.
+
+        Everything is done anew without the case, selection included, from one more pass over the
+        training set.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Return the standard deviations too.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only with ``return_std``.
+        """
+        predicted = self._left_out()
+        return (predicted.mean, predicted.std) if return_std else predicted.mean
+
+    def loo_predict_log_density(self) -> Floats:
+        """Return the log predictive density of each training response, from a fit without its case.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        return self._left_out().log_density
+
+    def _left_out(self) -> LeftOutResponses:
+        fitting = self._checked_fitting()
+        if self.k == "loo":
+            raise ValueError(
+                "k='loo' chooses k by these predictions: use "
+                "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
+            )
+        return responses_without_each(fitting, [fitting.rule])[0]
+
+    def _loo_scores(
+        self, fitting: RegressionFitting, rules: list[SelectionRule]
+    ) -> list[LeaveOneOutFit]:
+        return response_scores(responses_without_each(fitting, rules), fitting.table.y, rules)
 
     def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
         check_is_fitted(self)

@@ -1,12 +1,15 @@
 """What every selective estimator does: check how features are to be selected, select, remember."""
 
 import warnings
+from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +29,7 @@ from unselected.estimators.inputs import (
     column_label,
     find_columns,
 )
+from unselected.estimators.leave_one_out import k_grid, rules_of
 from unselected.events import Statistic
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
 from unselected.quadrature import Floats
@@ -33,6 +37,8 @@ from unselected.scores import Scores
 from unselected.selection import E, Selection, Ties
 from unselected.sources import ColumnSource
 
+# A number of features that is found by leaving out each case.
+_CHOSEN_LATER = -1
 # What a fit leaves besides public attributes.
 _PRIVATE = ("_kept", "_fitting")
 Prior = Literal["common", "sparse"]
@@ -44,7 +50,7 @@ _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 class SelectingEstimator(SelectorMixin, BaseEstimator):
     """Selection inside `fit`, with the parameters that all estimators share."""
 
-    k: int | None
+    k: int | Literal["loo"] | None
     threshold: float | None
     correct_selection: bool
     preselected_from: int | None
@@ -58,6 +64,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     threshold_: float | None
     scores_: Floats
     feature_scores_: Floats
+    k_path_: list[Any]
     concentration_: Floats
     concentration_weights_: Floats
     omission_probability_: Floats
@@ -168,21 +175,83 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             if always.size == p:
                 raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
             free = "the number of columns" + (" that are not always kept" if always.size else "")
-            k = check_whole("k", self.k, 1, p - always.size, free)
+            k = _CHOSEN_LATER
+            if self.k != "loo":
+                k = check_whole("k", self.k, 1, p - always.size, f"{free}, or 'loo'")
         return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
 
     def _fit(self, fitting: Fitting[Any]) -> Any:
         """Select and condition; return the scores, and remember all else."""
+        fitting, path = self._with_best_k(fitting)
         scores = fitting.scores(Contest() if self.store_scores else fitting.rule.contest())
         self._check_kept_before(scores, fitting.rule, fitting.table)
         selection = fitting.rule.select(scores)
         if fitting.rule.gamma is not None:
             _warn_if_empty(selection)
-        kept = fitting.kept(scores, selection, slice(None))
+        kept = self._finished(fitting, fitting.kept(scores, selection, slice(None)))
         posterior = kept.posterior
         self._remember(fitting.table, selection, scores, getattr(posterior, "features", posterior))
         self._kept, self._fitting = kept, fitting
+        if path:
+            self.k_path_ = path
         return scores
+
+    def _with_best_k(self, fitting: Fitting[Any]) -> tuple[Fitting[Any], list[Any]]:
+        """Return the fit with the k that leaving out each case favours, and how all others did."""
+        if fitting.rule.k != _CHOSEN_LATER:
+            return fitting, []
+        n_free = fitting.table.X.shape[1] - fitting.rule.always.size
+        path = self._loo_scores(fitting, rules_of(fitting.rule, k_grid(n_free)))
+        best = min(path, key=lambda score: score.log_loss)
+        return fitting.with_rule(replace(fitting.rule, k=best.k)), path
+
+    @abstractmethod
+    def _loo_scores(self, fitting: Any, rules: list[SelectionRule]) -> list[Any]:
+        """Return how well cases left out are predicted, by each rule."""
+
+    def k_path(self, ks: Any) -> list[Any]:
+        """Return how well cases left out are predicted with each of some numbers of features.
+
+        All of them from one pass over the training set.
+
+        Parameters
+        ----------
+        ks : sequence of int
+
+        Returns
+        -------
+        scores : list of LeaveOneOutScore or LeaveOneOutFit
+            In the order of ``ks``. Choosing the best k by them makes its score too good: see
+            ``k="loo"`` for a choice that can be cross-validated.
+        """
+        fitting = self._checked_fitting()
+        if self.k is None:
+            raise ValueError("k_path needs an estimator that selects by k: fit with k first.")
+        n_free = self.n_features_in_ - fitting.rule.always.size
+        free = "the number of columns that compete"
+        chosen = [check_whole("ks", k, 1, n_free, free) for k in ks]
+        return self._loo_scores(fitting, rules_of(fitting.rule, chosen))
+
+    def __getattr__(self, name: str) -> Any:
+        # No property, for scikit-learn looks at all of those to show an estimator in a notebook.
+        if name == "loo_score_":
+            fitting = self._checked_fitting()
+            return self._loo_scores(fitting, [fitting.rule])[0]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _checked_fitting(self) -> Any:
+        """Return the fit to the training set, if it is still there."""
+        check_is_fitted(self)
+        if "_fitting" not in vars(self):
+            raise NotFittedError(
+                f"this {type(self).__name__} was loaded without its training set, which leaving "
+                "out cases needs: fit it again."
+            )
+        return self._fitting
+
+    def _finished(self, fitting: Any, kept: Any) -> Any:  # noqa: ARG002
+        """Return a fit with what else is to be learned."""
+        return kept
 
     def _check_kept_before(
         self, scores: Scores[E], rule: SelectionRule, table: TrainingTable

@@ -1,0 +1,187 @@
+"""Leaving out each case from one pass is what n fits give."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected.models.bernoulli import BernoulliModel
+
+N, P = 26, 120
+
+
+def bits(seed):
+    rng = np.random.default_rng(seed)
+    X, y, _ = BernoulliModel().simulate(N, P, rng, alpha=4.0, y=np.arange(N) % 2)
+    X[:, 50:60] = X[:, [3]]
+    return X, y
+
+
+def numbers(seed, G=2, missing=0.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(N) % G
+    X = rng.normal(size=(N, P)) + 0.8 * rng.normal(size=(G, P))[y] * (rng.random(P) < 0.2)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+CLASSIFIERS = {
+    "bits": (SelectiveBernoulliNB(k=6), bits),
+    "bits, at random": (SelectiveBernoulliNB(k=6, ties="random", random_state=3), bits),
+    "bits, threshold": (SelectiveBernoulliNB(threshold=0.3), bits),
+    "bits, all": (SelectiveBernoulliNB(), bits),
+    "bits, always": (SelectiveBernoulliNB(k=4, always_keep=[0, 55]), bits),
+    "bits, uncorrected": (SelectiveBernoulliNB(k=6, correct_selection=False), bits),
+    "bits, sparse": (SelectiveBernoulliNB(k=6, prior="sparse"), bits),
+    "medians": (SelectiveBernoulliNB(k=6), numbers),
+    "tempered bits": (SelectiveBernoulliNB(k=6, dependence="tempered"), bits),
+    "numbers": (SelectiveGaussianNB(k=6), numbers),
+    "numbers, sparse": (SelectiveGaussianNB(k=3, prior="sparse"), numbers),
+    "three classes": (SelectiveGaussianNB(k=6), lambda seed: numbers(seed, 3)),
+    "with missing values": (SelectiveGaussianNB(k=6), lambda seed: numbers(seed, 2, 0.05)),
+    "shrunken": (SelectiveGaussianNB(k=6, variance_shrinkage=5.0), numbers),
+    "tempered numbers": (SelectiveGaussianNB(k=6, dependence="tempered"), numbers),
+}
+
+
+@pytest.mark.parametrize("case", CLASSIFIERS)
+def test_probabilities_are_those_of_fits_without_each_case(case, seed):
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    ours = clone(model).fit(X, y).loo_predict_proba()
+    for i in range(0, N, 3):
+        kept = np.arange(N) != i
+        alone = clone(model).fit(X[kept], y[kept]).predict_proba(X[i : i + 1])[0]
+        np.testing.assert_allclose(ours[i], alone, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("case", ["bits", "medians", "numbers", "tempered numbers"])
+def test_folds_are_those_of_cross_validation(case, seed):
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    cv = StratifiedKFold(5, shuffle=True, random_state=seed)
+    ours = clone(model).fit(X, y).cv_predict_proba(cv)
+    expected = cross_val_predict(clone(model), X, y, cv=cv, method="predict_proba")
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("rule", [{"k": 6}, {"threshold": 0.3}, {"k": 3, "always_keep": [1, 2]}])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_responses_are_predicted_as_by_fits_without_each_case(rule, missing, seed):
+    X, _ = numbers(seed, missing=missing)
+    y = np.nan_to_num(X[:, 0]) + np.random.default_rng(seed + 1).normal(size=N)
+    model = SelectiveNaiveRegressor(**rule).fit(X, y)
+    mean, std = model.loo_predict(return_std=True)
+    log_density = model.loo_predict_log_density()
+    for i in range(0, N, 5):
+        kept = np.arange(N) != i
+        alone = SelectiveNaiveRegressor(**rule).fit(X[kept], y[kept])
+        expected = alone.predict(X[i : i + 1], return_std=True)
+        np.testing.assert_allclose((mean[i], std[i]), np.ravel(expected), rtol=1e-9)
+        expected = alone.predict_log_density(X[i : i + 1], y[i : i + 1])
+        assert log_density[i] == pytest.approx(expected[0], abs=1e-9)
+    score = model.loo_score_
+    assert score.log_loss == pytest.approx(-log_density.mean())
+    assert score.squared_error == pytest.approx(np.mean((mean - y) ** 2))
+    assert score.expected_squared_error == pytest.approx(np.mean(std**2))
+
+
+def test_selection_that_is_not_redone_would_be_caught(seed):
+    """A wrong twin: columns chosen with all cases make cases left out look easy."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 2000)), np.arange(40) % 2
+    honest = SelectiveGaussianNB(k=10, correct_selection=False).fit(X, y)
+    kept = X[:, honest.selection_.indices]
+    twin = SelectiveGaussianNB(correct_selection=False).fit(kept, y)
+    assert twin.loo_score_.error < 0.15
+    assert honest.loo_score_.error > 0.3
+
+
+def test_scores_are_those_of_the_probabilities(seed):
+    X, y = bits(seed)
+    model = SelectiveBernoulliNB(k=6).fit(X, y)
+    p = model.loo_predict_proba()
+    score = model.loo_score_
+    assert score.k == 6
+    assert score.log_loss == pytest.approx(log_loss(y, p))
+    assert score.squared_error == pytest.approx(np.mean((p[:, 1] - y) ** 2))
+    assert score.error == np.mean(p.argmax(axis=1) != y)
+    assert score.expected_error == pytest.approx(np.mean(p.min(axis=1)))
+
+
+@pytest.mark.parametrize("case", ["bits", "numbers", "tempered bits"])
+def test_a_path_of_k_is_as_each_k_alone(case, seed):
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    path = clone(model).fit(X, y).k_path([2, 9, 5])
+    assert [score.k for score in path] == [2, 9, 5]
+    for score in path:
+        alone = clone(model).set_params(k=score.k).fit(X, y).loo_score_
+        assert score.log_loss == pytest.approx(alone.log_loss, abs=1e-9)
+        assert score.error == alone.error
+
+
+@pytest.mark.parametrize(
+    "model", [SelectiveBernoulliNB(k="loo"), SelectiveGaussianNB(k="loo")], ids=["bits", "numbers"]
+)
+def test_k_is_chosen_by_cases_left_out(model, seed):
+    X, y = (bits if isinstance(model, SelectiveBernoulliNB) else numbers)(seed)
+    model = clone(model).fit(X, y)
+    best = min(model.k_path_, key=lambda score: score.log_loss)
+    assert [score.k for score in model.k_path_] == [1, 2, 5, 10, 20, 50, 100]
+    assert model.selection_.indices.size == best.k
+    fixed = clone(model).set_params(k=best.k).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), fixed.predict_proba(X))
+    assert model.loo_score_.log_loss == pytest.approx(best.log_loss)
+    kept = np.arange(N) != 4
+    alone = clone(model).fit(X[kept], y[kept]).predict_proba(X[[4]])[0]
+    np.testing.assert_allclose(model.loo_predict_proba()[4], alone, atol=1e-10)
+
+
+def test_k_of_a_regressor_is_chosen_by_cases_left_out(seed):
+    X, _ = numbers(seed)
+    y = X[:, 0] + np.random.default_rng(seed).normal(size=N)
+    model = SelectiveNaiveRegressor(k="loo").fit(X[:, :12], y)
+    best = min(model.k_path_, key=lambda score: score.log_loss)
+    assert model.selection_.indices.size == best.k
+    with pytest.raises(ValueError, match="cross_val_predict"):
+        model.loo_predict()
+
+
+def test_what_cannot_be_left_out_is_said():
+    X, y = bits(0)
+    y = (np.arange(N) == 3).astype(int)
+    model = SelectiveBernoulliNB(k=3).fit(X, y)
+    with pytest.raises(ValueError, match="class 1 has 1 of the cases"):
+        model.loo_predict_proba()
+    with pytest.raises(ValueError, match="class 1 has 1 of the cases"):
+        SelectiveBernoulliNB(k=3, dependence="tempered").fit(X, y)
+    with pytest.raises(NotFittedError):
+        SelectiveBernoulliNB(k=3).loo_predict_proba()
+    with pytest.raises(NotFittedError):
+        _ = SelectiveBernoulliNB(k=3).loo_score_
+    loaded = pickle.loads(pickle.dumps(model))
+    with pytest.raises(NotFittedError, match="without its training set"):
+        loaded.loo_predict_proba()
+    with pytest.raises(ValueError, match="selects by k"):
+        SelectiveBernoulliNB(threshold=0.3).fit(X, y).k_path([1])
+    with pytest.raises(ValueError, match="ks=1000"):
+        model.k_path([1000])
+    with pytest.raises(ValueError, match="one test fold"):
+        SelectiveBernoulliNB(k=3).fit(X, np.arange(N) % 2).cv_predict_proba(
+            [(np.arange(5, N), np.arange(5))]
+        )
+
+
+def test_a_notebook_does_not_leave_out_cases(monkeypatch):
+    X, y = bits(0)
+    model = SelectiveBernoulliNB(k=3).fit(X, y)
+    monkeypatch.setattr(
+        SelectiveBernoulliNB, "_loo_scores", lambda *_: pytest.fail("cases were left out")
+    )
+    assert "SelectiveBernoulliNB" in model._repr_html_()
