@@ -74,9 +74,9 @@ def copied_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     return _whole_chunks(X, max(64, _COPY_BYTES // (X.shape[0] * itemsize)))
 
 
-def wide_blocks(X: Columns) -> list[slice]:
+def wide_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     """Return blocks of columns for work that is done many times on each of them."""
-    return _whole_chunks(X, max(64, _WIDE_BYTES // (X.shape[0] * 8)))
+    return _whole_chunks(X, max(64, _WIDE_BYTES // (X.shape[0] * itemsize)))
 
 
 def _whole_chunks(X: Columns, width: int) -> list[slice]:

@@ -100,7 +100,8 @@ def count_scores_without(
         n1 = int(np.count_nonzero(y[left.kept]))
         return CountScores(Counted(ClassCounts(I0, I1, left.kept.size - n1, n1), cuts), among)
 
-    return _scores_without(X, label, sets, contest, block, score, CountScores.united)
+    blocks = wide_blocks(X, X.dtype.itemsize)
+    return _scores_without(X, blocks, label, sets, contest, block, score, CountScores.united)
 
 
 def class_scores_without(
@@ -116,7 +117,8 @@ def class_scores_without(
     def block(values: NDArray[Any], names: Label) -> Iterator[ClassMoments]:
         return _class_moments_without(values, y, n_classes, names, sets)
 
-    return _scores_without(X, label, sets, contest, block, _of_moments, RealScores.united)
+    blocks = wide_blocks(X)
+    return _scores_without(X, blocks, label, sets, contest, block, _of_moments, RealScores.united)
 
 
 def line_scores_without(
@@ -131,7 +133,8 @@ def line_scores_without(
     def block(values: NDArray[Any], names: Label) -> Iterator[LineMoments]:
         return _line_moments_without(values, y, names, sets)
 
-    return _scores_without(X, label, sets, contest, block, _of_moments, RealScores.united)
+    blocks = wide_blocks(X)
+    return _scores_without(X, blocks, label, sets, contest, block, _of_moments, RealScores.united)
 
 
 def _of_moments(
@@ -144,6 +147,7 @@ def _of_moments(
 
 def _scores_without(
     X: Columns,
+    blocks: list[slice],
     label: Label,
     sets: list[LeftOut],
     contest: Callable[[], Contest],
@@ -161,7 +165,7 @@ def _scores_without(
         each = zip(contests, sets, summed, strict=True)
         return [race.sift(score(part, left, among)) for race, left, part in each]
 
-    for parts in in_threads(work, wide_blocks(X)):
+    for parts in in_threads(work, blocks):
         for gathering, part in zip(gatherings, parts, strict=True):
             gathering.add(part)
     return [gathering.result() for gathering in gatherings]
@@ -172,8 +176,9 @@ def _counts_without(
 ) -> Iterator[tuple[NDArray[Any], Floats]]:
     """Yield the counts by class (2, width) and the cuts (width,) without each set of cases."""
     cuts = find_cuts(X, binarize, label)
-    bits = (cuts < X).astype(np.int64)
-    total = np.stack([bits[y == g].sum(axis=0) for g in (0, 1)])
+    bits = (cuts < X).view(np.uint8)
+    small = np.min_scalar_type(len(X))
+    total = np.stack([bits[y == g].sum(axis=0, dtype=small) for g in (0, 1)])
     moving = np.array([], dtype=np.intp)  # columns whose cuts depend on the cases
     if binarize in ("auto", "median"):
         moving = np.flatnonzero(~are_bits(X)) if binarize == "auto" else np.arange(X.shape[1])

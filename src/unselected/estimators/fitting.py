@@ -259,9 +259,9 @@ class ClassFitting(Fitting[C], Generic[C]):
             gone = np.flatnonzero(np.bincount(y[left.out], minlength=classes.size) == sizes)
             if gone.size:
                 raise ValueError(
-                    f"class {classes[gone].tolist()[0]!r} has {sizes[gone[0]]} of the cases, and leaving "
-                    "cases out leaves none of it: it takes more cases of that class, or no class "
-                    "of so few."
+                    f"class {classes[gone].tolist()[0]!r} has {sizes[gone[0]]} of the cases, and "
+                    "leaving cases out leaves none of it: it takes more cases of that class, or no "
+                    "class of so few."
                 )
 
     def _folds(self, left: LeftOut) -> list[LeftOut]:

@@ -275,8 +275,13 @@ class SharedLaw:
     def __init__(self, model: BernoulliModel, n0: int, n1: int) -> None:
         self.law = CountLaw(n0, n1, *model.theta_rule(n0 + n1))
         self._tables: dict[float, tuple[Floats, Floats]] = {}
-        self._beyond: dict[tuple[Fraction, int], NDArray[np.bool_]] = {}
-        self._omitted: dict[tuple[float, Fraction, int], float] = {}
+        self._cuts: dict[Fraction, int] = {}
+        self._beyond: dict[tuple[int, int], NDArray[np.bool_]] = {}
+        self._omitted: dict[tuple[float, int, int], float] = {}
+
+    def number_of(self, cut: Fraction) -> int:
+        """Return a number for a cut: fractions are slow to look up."""
+        return self._cuts.setdefault(cut, len(self._cuts))
 
     def tables(self, u: float) -> tuple[Floats, Floats]:
         """Return P(I0, I1) and E[theta | I0, I1], shape (n0 + 1, n1 + 1)."""
@@ -289,24 +294,29 @@ class SharedLaw:
             self._tables[u] = sums[0], sums[1] / sums[0]
         return self._tables[u]
 
-    def log_omitted(self, u: float, cut: Fraction, least_sign: int) -> float:
-        """Return log P(|COR| <= gamma), or with ``least_sign`` 0 that of |COR| < gamma."""
-        key = u, cut, least_sign
+    def log_omitted(self, u: float, number: int, least_sign: int) -> float:
+        """Return log P(|COR| <= gamma), or with ``least_sign`` 0 that of |COR| < gamma.
+
+        gamma is the root of the cut with that number.
+        """
+        key = u, number, least_sign
         if key not in self._omitted:
-            table, beyond = self.tables(u)[0], self._beyond_cut(cut, least_sign)
+            table, beyond = self.tables(u)[0], self._beyond_cut(number, least_sign)
             selected = float(table[beyond].sum())
-            rest = np.log1p(-selected) if selected < 0.5 else np.log(table[~beyond].sum())
+            with np.errstate(divide="ignore"):  # nothing is below a cut of 0
+                rest = np.log1p(-selected) if selected < 0.5 else np.log(table[~beyond].sum())
             self._omitted[key] = float(rest)
         return self._omitted[key]
 
-    def _beyond_cut(self, cut: Fraction, least_sign: int) -> NDArray[np.bool_]:
+    def _beyond_cut(self, number: int, least_sign: int) -> NDArray[np.bool_]:
         """Say which pairs are selected."""
-        if (cut, least_sign) not in self._beyond:
+        if (number, least_sign) not in self._beyond:
             n0, n1 = self.law.n0, self.law.n1
+            cut = list(self._cuts)[number]
             I0, I1 = np.divmod(np.arange((n0 + 1) * (n1 + 1)), n1 + 1)
             beyond = compare(I0, I1, n0, n1, cut) >= least_sign
-            self._beyond[cut, least_sign] = beyond.reshape(n0 + 1, n1 + 1)
-        return self._beyond[cut, least_sign]
+            self._beyond[number, least_sign] = beyond.reshape(n0 + 1, n1 + 1)
+        return self._beyond[number, least_sign]
 
 
 class Likelihood:
@@ -335,6 +345,13 @@ class Likelihood:
         self.few_cases = n0 + n1 <= FEW_CASES
         self.by_table = self.few_cases and self.I0.size > _FEWEST_PAIRS_BY_TABLE
         self._records: dict[float, _Record] = {}
+
+    @cached_property
+    def number(self) -> int:
+        """The number that a shared law has for the cut; -1 where there is none."""
+        if self.shared is None or self.event.cut is None:
+            return -1
+        return self.shared.number_of(self.event.cut)
 
     @cached_property
     def omitted(self) -> list[OmittedCounts]:
@@ -378,7 +395,7 @@ class Likelihood:
         log_omitted = []
         if self.event.cut is not None:
             signs = (1, 0) if self.event.needs_below else (1,)
-            log_omitted = [shared.log_omitted(u, self.event.cut, sign) for sign in signs]
+            log_omitted = [shared.log_omitted(u, self.number, sign) for sign in signs]
         return self._record(np.log(table), theta, log_omitted)
 
     def _record(self, log_pairs: Floats, theta: Floats, log_omitted: list[float]) -> _Record:

@@ -97,6 +97,11 @@ class _Together:
         )
         self._log_orders = np.array([each.log_orders for each in likelihoods])
         self._events = [each.event for each in likelihoods]
+        numbers = np.array([each.number for each in likelihoods])
+        self._numbers, self._cut_of = np.unique(numbers, return_inverse=True)
+        self._n_below = np.array([event.n_below for event in self._events])
+        self._n_at_most = np.array([event.n_at_most for event in self._events])
+        self._by_lot = np.flatnonzero([event.n_lottery > 0 for event in self._events])
         self._known: dict[float, Floats] = {}
 
     def log_totals(self, log_u: Floats) -> Floats:
@@ -108,16 +113,25 @@ class _Together:
             u = float(np.exp(log_u))
             logs = np.log(self._shared.tables(u)[0])[self._I0, self._I1] * self._times
             kept = np.bincount(self._set_of, weights=logs, minlength=len(self._events))
-            omitted = [self._log_event(event, u) for event in self._events]
-            self._known[log_u] = kept - self._log_orders + np.array(omitted)
+            self._known[log_u] = kept - self._log_orders + self._log_events(u)
         return self._known[log_u]
 
-    def _log_event(self, event: Event, u: float) -> float:
-        if event.cut is None or event.n_omitted == 0:
-            return 0.0
-        log_at_most = self._shared.log_omitted(u, event.cut, 1)
-        log_below = self._shared.log_omitted(u, event.cut, 0) if event.needs_below else -np.inf
-        if event.n_lottery:
-            return float(event.log_prob(np.array(log_below), np.array(log_at_most)))
-        below = event.n_below * log_below if event.n_below else 0.0
-        return below + (event.n_at_most * log_at_most if event.n_at_most else 0.0)
+    def _log_events(self, u: float) -> Floats:
+        """Return the log probability of the event of each data set."""
+        log_below, log_at_most = (
+            np.array([self._log_omitted(u, int(number), sign) for number in self._numbers])
+            for sign in (0, 1)
+        )
+        below, at_most = log_below[self._cut_of], log_at_most[self._cut_of]
+        logs = _times(self._n_below, below) + _times(self._n_at_most, at_most)
+        for i in self._by_lot:
+            logs[i] = self._events[i].log_prob(below[i], at_most[i])
+        return logs
+
+    def _log_omitted(self, u: float, number: int, sign: int) -> float:
+        return self._shared.log_omitted(u, number, sign) if number >= 0 else 0.0
+
+
+def _times(times: NDArray[np.int64], log: Floats) -> Floats:
+    """Return times * log, 0 where there is nothing to multiply."""
+    return np.multiply(times, log, where=times > 0, out=np.zeros(log.shape))
