@@ -8,6 +8,8 @@ from cyclopts import App, Parameter
 
 from unselected.cli.options import Output, Speech, columns_of, note
 from unselected.datasets import make_paper_simulation
+from unselected.estimators.classifying import Dependence
+from unselected.estimators.selecting import Prior
 from unselected.experiments import (
     ColonFeatures,
     ColonRecord,
@@ -107,6 +109,8 @@ def reproduce_colon(
     k: int = 5,
     features: ColonFeatures = "binary",
     quadrature: Quadrature = "exact",
+    prior: Prior = "common",
+    dependence: Dependence = "none",
     seed: int = 0,
     jobs: int = 1,
     checkpoint: str | None = None,
@@ -126,6 +130,10 @@ def reproduce_colon(
         binary, cut at the median as in the paper, or real.
     quadrature
         exact, or the paper's grid.
+    prior
+        common, as in the paper, or sparse: only some of the genes are related to the class.
+    dependence
+        none, as in the paper, or tempered: guard against genes that depend on each other.
     seed
         Seed of the divisions and of ties.
     jobs
@@ -140,6 +148,8 @@ def reproduce_colon(
         k=k,
         features=features,
         quadrature=quadrature,
+        prior=prior,
+        dependence=dependence,
         seed=seed,
         n_jobs=jobs,
         checkpoint=checkpoint,

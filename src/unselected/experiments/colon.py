@@ -13,7 +13,9 @@ from sklearn.base import clone
 from sklearn.datasets import fetch_openml
 
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.classifying import Dependence
 from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.estimators.selecting import Prior
 from unselected.experiments.replicates import Record, run_replicates
 from unselected.experiments.simulation import scores
 from unselected.files.tables import read_table
@@ -65,6 +67,8 @@ def colon(
     features: ColonFeatures = "binary",
     normalize: bool = True,
     quadrature: Literal["exact", "paper"] = "exact",
+    prior: Prior = "common",
+    dependence: Dependence = "none",
     seed: int = 0,
     n_jobs: int | None = None,
     checkpoint: str | None = None,
@@ -89,6 +93,8 @@ def colon(
     normalize : bool
         Take logs and bring each tissue to mean 0 and standard deviation 1 first. The paper does not
         say it, but only then is the last selected correlation "around 0.5".
+    prior, dependence
+        Of the classifiers; the paper's are "common" and "none".
     seed, n_jobs, checkpoint, progress
         See `run_replicates`.
 
@@ -110,12 +116,16 @@ def colon(
         "quadrature": quadrature,
         "sum of the data": float(X.sum()),
     }
+    if (prior, dependence) != ("common", "none"):  # so that older checkpoints can be continued
+        settings |= {"prior": prior, "dependence": dependence}
     work = partial(
         _one_group,
         X=normalized(X) if normalize else X,
         y=y,
         n_groups=n_groups,
-        classifier=_classifier(features, k, quadrature),
+        classifier=_classifier(features, k, quadrature).set_params(
+            prior=prior, dependence=dependence
+        ),
         seed=seed,
     )
     records = run_replicates(
