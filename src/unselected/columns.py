@@ -7,6 +7,8 @@ is ever copied.
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,6 +31,7 @@ _COPY_BYTES = 1 << 22
 _WIDE_BYTES = 1 << 24
 # Reading memory does not get faster with more threads than this.
 _MOST_THREADS = 4
+_alone: ContextVar[bool] = ContextVar("_alone", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +95,21 @@ def _blocks_of(width: int, p: int) -> list[slice]:
 
 def in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]:
     """Yield the result for each block in order; numpy lets threads run at the same time."""
-    if len(blocks) == 1:
-        yield work(blocks[0])
+    if len(blocks) == 1 or _alone.get():
+        yield from map(work, blocks)
         return
     with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
         yield from pool.map(work, blocks)
+
+
+@contextmanager
+def in_one_thread() -> Iterator[None]:
+    """Use no threads: a worker of a cluster has been given one, and runs other work in others."""
+    token = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(token)
 
 
 def has_solid_rows(X: NDArray[Any]) -> bool:

@@ -17,6 +17,7 @@ from unselected.columns import (
     copied_blocks,
     first_fault,
     has_solid_rows,
+    in_one_thread,
     in_threads,
     picked,
     shifted,
@@ -73,13 +74,17 @@ Then = Callable[[Counted, Among], _T]
 
 
 def count_classes(
-    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: Label = "column {}".format
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: Label = "column {}".format,
+    n_values: int | None = None,
 ) -> tuple[ClassCounts, Floats]:
     """Turn columns into bits and count the ones by class, in one pass.
 
     Parameters
     ----------
-    X, y, binarize, label
+    X, y, binarize, label, n_values
         As in `over_counts`.
 
     Returns
@@ -98,7 +103,7 @@ def count_classes(
     n, p = X.shape
     n1 = int(np.count_nonzero(y))
     ones, thresholds = np.empty((2, p), dtype=_count_type(n)), np.empty(p)
-    for counted, among in over_counts(X, y, binarize, label, _pair):
+    for counted, among in over_counts(X, y, binarize, label, _pair, n_values):
         ones[0, among.columns], ones[1, among.columns] = counted.counts.I0, counted.counts.I1
         thresholds[among.columns] = counted.cuts
     return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
@@ -109,7 +114,12 @@ def _pair(counted: Counted, among: Among) -> tuple[Counted, Among]:
 
 
 def over_counts(
-    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: Label, then: Then[_T]
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: Label,
+    then: Then[_T],
+    n_values: int | None = None,
 ) -> Iterator[_T]:
     """Count the ones by class, a block of columns at a time, and yield what is made of them.
 
@@ -128,6 +138,8 @@ def over_counts(
     then : callable
         ``then(counted, among)`` runs where the counting did, in a thread or on a worker, and makes
         what is needed of the counts of some columns.
+    n_values : int, default=None
+        The size of the table that X is a part of; it says whether compiled sums pay.
     """
     if isinstance(X, DaskColumns):
         yield from _count_on_workers(X, y, binarize, label, then)
@@ -139,7 +151,7 @@ def over_counts(
         blocks = blocks_in_place(stored)
         block = partial(_stored_block, stored)
     else:
-        kernels, blocks = kernels_for(n * p), _blocks(X)
+        kernels, blocks = kernels_for(n_values or n * p), _blocks(X)
 
         def block(columns: slice) -> tuple[NDArray[Any], Floats | None]:
             return _count_block(X[:, columns], y, binarize, shifted(label, columns.start), kernels)
@@ -182,10 +194,11 @@ def _count_on_workers(
     if binarize == "median":
         X = X.with_whole_columns()
     p = X.shape[1]
-    work: Any = partial(_count_piece, y=y, binarize=binarize)
+    how: dict[str, Any] = {"y": y, "binarize": binarize, "n_values": X.shape[0] * p}
+    work: Any = partial(_count_piece, **how)
     merge: Any = partial(_add_pieces, y=y, then=then, p=p)
     if X.has_whole_columns:
-        work = partial(_count_columns, y=y, binarize=binarize, label=label, merge=merge)
+        work = partial(_count_columns, **how, label=label, merge=merge)
     parts = X.over_chunks(work, merge)
     yield from (part for _, part in parts if part is not None)
     undecided = [j for j, (_, part) in enumerate(parts) if part is None]
@@ -207,10 +220,13 @@ def _count_chunk(
     *,
     y: NDArray[np.intp],
     binarize: Binarize,
+    n_values: int,
     label: Label = "column {}".format,
 ) -> _Piece:
     """Return the class counts (2, width) of a chunk, and the cuts."""
-    counts, cuts = count_classes(chunk, y[rows], binarize, shifted(label, columns.start))
+    with in_one_thread():
+        here = shifted(label, columns.start)
+        counts, cuts = count_classes(chunk, y[rows], binarize, here, n_values)
     return _Piece(np.stack([counts.I0, counts.I1], dtype=_count_type(y.size)), cuts, columns)
 
 
@@ -227,7 +243,13 @@ def _count_columns(
 
 
 def _count_piece(
-    chunk: NDArray[Any], rows: slice, columns: slice, *, y: NDArray[np.intp], binarize: Binarize
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    n_values: int,
 ) -> _Piece | None:
     """Return what some of the rows add to the counts, or None where whole columns are needed.
 
@@ -235,7 +257,7 @@ def _count_piece(
     """
     known = None if binarize == "auto" else binarize
     try:
-        return _count_chunk(chunk, rows, columns, y=y, binarize=known)
+        return _count_chunk(chunk, rows, columns, y=y, binarize=known, n_values=n_values)
     except ValueError:
         return None
 

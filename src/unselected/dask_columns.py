@@ -18,6 +18,8 @@ from unselected.sources import ColumnSource, SourceError
 from unselected.tables import Ints
 
 _T = TypeVar("_T")
+# Bytes of what is sent with every chunk, at most: a task of its own takes another round trip.
+_SENT_WITH_EACH = 1 << 16
 # What is done to a chunk, given its rows and its columns.
 Work = Callable[[NDArray[Any], slice, slice], _T]
 
@@ -121,8 +123,7 @@ class DaskColumns(ColumnSource):
             worker too, so that the size of what travels does not depend on the rows.
         """
         dask = import_module("dask")
-        # A task of their own: with the response inside, they are sent once and not with each chunk.
-        work_there, merge_there = (dask.delayed(call, traverse=False) for call in (work, merge))
+        work_there, merge_there = (_to_be_sent(dask, call) for call in (work, merge))
         apply, unite = dask.delayed(_apply, pure=False), dask.delayed(_unite, pure=False)
         results = []
         for columns, pieces in zip(self.column_chunks, self.array.to_delayed().T, strict=True):
@@ -130,6 +131,15 @@ class DaskColumns(ColumnSource):
             parts = [apply(work_there, piece, rows, columns) for rows, piece in placed]
             results.append(parts[0] if len(parts) == 1 else unite(merge_there, parts))
         return list(zip(self.column_chunks, dask.compute(*results, traverse=False), strict=True))
+
+
+def _to_be_sent(dask: Any, call: Any) -> Any:
+    """Return a call as it is, to go with each chunk; or as a task, sent once, where it is large.
+
+    It is large where it has the responses of many cases inside.
+    """
+    small = len(import_module("cloudpickle").dumps(call)) <= _SENT_WITH_EACH
+    return call if small else dask.delayed(call, traverse=False)
 
 
 def _without_empty_chunks(array: Any) -> Any:

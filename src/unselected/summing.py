@@ -22,6 +22,7 @@ from unselected.columns import (
     check_finite,
     copied_blocks,
     has_solid_rows,
+    in_one_thread,
     in_threads,
     picked,
     shifted,
@@ -165,8 +166,9 @@ def _chunk(
     p: int,
 ) -> _T:
     """Make on a worker what is needed of the moments of a chunk of whole columns."""
-    here = shifted(label, columns.start)
-    parts = list(_over_blocks(chunk, block, here, _as_it_is, unite))
+    with in_one_thread():
+        here = shifted(label, columns.start)
+        parts = list(_over_blocks(chunk, block, here, _as_it_is, unite))
     return then(unite(parts), Among(np.arange(columns.start, columns.stop), p))
 
 
