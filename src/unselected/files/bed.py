@@ -15,6 +15,9 @@ Coding = Literal["dosage", "presence"]
 
 _OF_SAMPLES = ("fid", "iid", "father", "mother", "sex", "pheno")
 _OF_VARIANTS = ("chromosome", "sid", "cm_position", "bp_position", "allele_1", "allele_2")
+# Bytes of a block. bed-reader numbers all variants whenever a file is opened, so that few large
+# blocks are faster than many small ones.
+_BLOCK_BYTES = 1 << 26
 # What bed-reader writes for a missing genotype where the type is int8.
 _MISSING = -127
 
@@ -26,7 +29,8 @@ class BedColumns(FileColumns):
         self, path: str, shape: tuple[int, int], coding: Coding, names: NDArray[Any] | None
     ) -> None:
         dtype = np.float32 if coding == "dosage" else np.uint8
-        super().__init__(path, shape, dtype, names=names)
+        fitting = _BLOCK_BYTES // (max(1, shape[0]) * np.dtype(dtype).itemsize)
+        super().__init__(path, shape, dtype, names=names, width=max(1, min(shape[1], fitting)))
         self.coding = coding
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:

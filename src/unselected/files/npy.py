@@ -10,7 +10,7 @@ from unselected.tables import Ints
 
 # Bytes of a row that are best read at a time, ...
 _PIECE_BYTES = 1 << 16
-# ... unless a block of such pieces, as float64, takes more than this.
+# ... unless a block of such pieces, as bytes or else as float64, takes more than this.
 _BLOCK_BYTES = 1 << 26
 
 
@@ -27,9 +27,9 @@ class NpyColumns(FileColumns):
         super().__init__(path, array.shape, array.dtype)
         self._row_bytes = array.strides[0] if array.flags.c_contiguous else None
         self._offset = offset
-        if self._row_bytes is not None:
-            fitting = _BLOCK_BYTES // (8 * self.shape[0])
-            self.width = max(1, min(_PIECE_BYTES // self.dtype.itemsize, fitting))
+        worked_on = 1 if self.dtype.itemsize == 1 else 8
+        fitting = _BLOCK_BYTES // (worked_on * self.shape[0])
+        self.width = max(1, min(_PIECE_BYTES // self.dtype.itemsize, fitting))
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
         if self._row_bytes is not None and isinstance(columns, slice):
