@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,26 @@ def bench_wide_real(p: int, repetitions: int) -> None:
     ours, theirs = compare_fits(model, usual(100, GaussianNB()), X, y, repetitions)
     report(f"{size}, k = 100: whole fit", ours, theirs, ours / theirs, "at most 1")
     report_memory(size, model, X, y)
+
+
+def bench_leave_one_out(p: int, repetitions: int) -> None:
+    """Leave out each of 200 cases, against one fit; a tenth of the columns."""
+    y = two_classes(200)
+    for what, model, X in (
+        ("uint8", SelectiveBernoulliNB(k=100), random_bits(200, p // 10)),
+        ("float32", SelectiveGaussianNB(k=100), random_reals(200, p // 10)),
+    ):
+        fit, left_out = seconds(
+            partial(model.fit, X, y), model.fit(X, y).loo_predict_proba, repetitions=repetitions
+        )
+        size = f"p = {X.shape[1]}, n = 200 {what}, k = 100"
+        report(
+            f"{size}: leave out each case, against one fit",
+            left_out,
+            fit,
+            left_out / fit,
+            "at most 30",
+        )
 
 
 def compare_fits(

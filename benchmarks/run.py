@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from clusters import bench_cluster
 from fits import (
+    bench_leave_one_out,
     bench_paper_size,
     bench_reading,
     bench_real,
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "real": bench_real,
     "response": bench_real_response,
     "wide-real": bench_wide_real,
+    "leave-one-out": bench_leave_one_out,
     "reading": bench_reading,
 }
 

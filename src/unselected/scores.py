@@ -250,8 +250,11 @@ class RealScores:
     def of(cls, moments: ClassMoments | LineMoments, among: Among | None = None) -> "RealScores":
         """Return |COR| for two classes and for a real response, and F for more classes."""
         patterns, pattern_of = moments.patterns()
-        varying = pattern_of[moments.between + moments.within > 0.0]
-        n_varying = np.bincount(varying, minlength=len(patterns))
+        varying = moments.between + moments.within > 0.0
+        if len(patterns) == 1:
+            n_varying = np.array([np.count_nonzero(varying)])
+        else:
+            n_varying = np.bincount(pattern_of[varying], minlength=len(patterns))
         if among is None:
             among = Among.everyone(moments.size)
         return cls(moments, among, patterns, n_varying, pattern_of)
