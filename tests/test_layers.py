@@ -35,6 +35,8 @@ ORDER = [
     "unselected.tempering",
     "unselected.kept",
     "unselected.dependence",
+    "unselected.effect_laws",
+    "unselected.effects",
     "unselected.estimators",
     "unselected.estimators.inputs",
     "unselected.estimators.fitting",

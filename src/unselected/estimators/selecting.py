@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unselected.columns import Columns, check_finite
 from unselected.contest import Contest
+from unselected.effects import FeatureEffects, feature_effects
 from unselected.estimators.fitting import Fitting, SelectionRule
 from unselected.estimators.inputs import (
     TrainingTable,
@@ -107,6 +108,34 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         if isinstance(rows, ColumnSource) and not issparse(X):
             return rows[:, self.selection_.indices]
         return super().transform(X)
+
+    def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
+        """Return the kept features with their effects, at face value and as they are likely to be.
+
+        A feature was kept because it looked strong: at face value its effect is too large. Under
+        the posterior, which is conditioned on the selection, it is not. The features stand in the
+        order of ``selection_.indices``.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Posterior probability of the intervals.
+
+        Returns
+        -------
+        effects : FeatureEffects
+            ``pandas.DataFrame(effects.to_dict())`` is a table of it.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        indices = self.selection_.indices
+        return feature_effects(
+            self._kept,
+            features=indices if names is None else names[indices],
+            scores=self.scores_,
+            threshold=self.threshold_,
+            level=level,
+        )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

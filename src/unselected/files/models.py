@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unselected.effects import FeatureEffects, feature_effects
 from unselected.events import Statistic
 from unselected.files import write_text
 from unselected.files.entries import (
@@ -73,6 +74,26 @@ class SavedModel(Generic[K]):
     def kind(self) -> str:
         """One of "bernoulli", "gaussian" and "regression"."""
         return next(name for name, kind in _KINDS.items() if isinstance(self.kept, kind.holds))
+
+    def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
+        """Return the kept features with their effects, at face value and under the posterior.
+
+        Features without names are numbered as the columns that the model needs.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Posterior probability of the intervals.
+        """
+        self._check_posterior()
+        names = self.kept.names
+        return feature_effects(
+            self.kept,
+            features=np.arange(self.kept.n_columns) if names is None else names,
+            scores=self.selection["scores"],
+            threshold=self.selection["threshold"],
+            level=level,
+        )
 
     def _checked(self, X: ArrayLike) -> NDArray[Any]:
         """Return rows of the kept columns, once these and the model's numbers are in order."""

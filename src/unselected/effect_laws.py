@@ -1,0 +1,533 @@
+"""The posterior of how much a kept feature differs between classes, or changes with the response.
+
+It is a mixture over the nodes of the posterior, alpha or tau, and over theta for binary features.
+Where there are two groups of features, a feature that is not related has the effect 0: a point mass
+of 1 - r_j. Means are in closed form. The distribution function is a sum over the mixture of one
+integral each, and its inverse is found by bracketing.
+
+Given alpha and theta, phi_g is Beta(alpha theta + I_g, alpha (1 - theta) + n_g - I_g) in class g,
+independently. Given tau and the deviation s of a feature, a combination of its class means, or its
+slope, is normal; in units of s it is
+
+    location R + sqrt(variance) Z,    R^2 ~ chi^2 with nu degrees of freedom, over nu, Z ~ N(0, 1).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import betainc, betaln, digamma, expit, gammaln, log_expit, ndtr, ndtri, zeta
+
+from unselected.counting import ClassCounts
+from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
+from unselected.models.gaussian import GaussianPosterior
+from unselected.models.two_real_groups import TwoGroupPosterior
+from unselected.quadrature import Floats, gauss_legendre, log_sum, theta_nodes
+from unselected.tables import CountLaw, Ints
+
+# Larger concentrations leave effects of about 1e-5, and no digits to tell them by.
+_LARGEST_ALPHA = 1e10
+# Nodes of theta that do for the distribution of an effect, which depends on it but weakly: where
+# both values occur in both classes, and else.
+_THETAS = (8, 16)
+# What a part of a mixture has to weigh to be counted.
+_LEAST_WEIGHT = 1e-10
+# Points of the rule for the rate of one class, and how far down it reaches, in logs.
+_POINTS, _REACH = 32, 18.0
+# Where a logit is so far out that the distribution function is a power of the odds.
+_FAR_LOGIT = 30.0
+# Step of the rule for the deviation in units of the narrowest part, and its points at most.
+_STEP, _MOST_POINTS = 0.5, 4000
+# Pairs of counts, and elements of a table, that are worked on at a time.
+_PAIRS_TOGETHER, _BLOCK = 64, 1 << 20
+# First step from a guess of a quantile, in standard deviations of an effect. Quantiles are right
+# to this precision in steps, or in probability.
+_FIRST_STEP, _PRECISION = 0.2, 1e-8
+_MOST_STEPS = 200
+
+Cdf = Callable[[Floats], Floats]
+
+
+class EffectLaw(Protocol):
+    """The posterior of an effect, for each of k features: that of related ones, and a mass at 0.
+
+    ``null`` is the probability that the effect is 0, ``mean`` and ``deviation`` are of all.
+    """
+
+    @property
+    def mean(self) -> Floats: ...  # noqa: D102
+
+    @property
+    def deviation(self) -> Floats: ...  # noqa: D102
+
+    @property
+    def null(self) -> Floats: ...  # noqa: D102
+
+    def cdf(self, x: Floats) -> Floats:
+        """Return P(related, effect <= x) for x of shape (k, m)."""
+
+
+def quantiles(law: EffectLaw, levels: Floats) -> Floats:
+    """Return the quantiles of an effect at these levels, shape (k, m).
+
+    0 where the mass at 0 takes the distribution function past the level.
+    """
+    k, m = law.mean.size, levels.size
+    null = law.null[:, np.newaxis]
+    below = law.cdf(np.zeros((k, 1)))
+    wanted = np.broadcast_to(levels, (k, m))
+    left, right = wanted < below, wanted > below + null
+    if not np.any(left | right):
+        return np.zeros((k, m))
+    targets = np.where(right, wanted - null, wanted)
+    # Where 0 is the answer, something that is found soon.
+    targets = np.where(left | right, targets, 0.5 * (1.0 - null))
+    start, step = _guess(law, targets)
+    return np.where(left | right, solve(law.cdf, targets, start, step), 0.0)
+
+
+def _guess(law: EffectLaw, targets: Floats) -> tuple[Floats, Floats]:
+    """Return about where the targets are reached, and a step, from mean and deviation."""
+    some = np.maximum(1.0 - law.null, 1e-12)
+    mean = law.mean / some
+    squares = (law.deviation**2 + law.mean**2) / some
+    deviation = np.sqrt(np.maximum(squares - mean**2, 1e-24))[:, np.newaxis]
+    z = ndtri(np.clip(targets / some[:, np.newaxis], 1e-6, 1.0 - 1e-6))
+    return mean[:, np.newaxis] + deviation * z, _FIRST_STEP * np.broadcast_to(deviation, z.shape)
+
+
+def solve(cdf: Cdf, targets: Floats, start: Floats, step: Floats) -> Floats:
+    """Return where increasing functions reach their targets, element by element.
+
+    Brackets are widened from ``start`` by ``step`` and more; then Chandrupatla's method: inverse
+    quadratic interpolation where it is safe, else bisection.
+
+    >>> x = solve(ndtr, np.array([0.05, 0.5]), np.zeros(2), np.ones(2))
+    >>> (x + 0.0).round(6).tolist()
+    [-1.644854, 0.0]
+    """
+    (a, fa), (b, fb) = (_end(cdf, targets, start, step, sign) for sign in (-1.0, 1.0))
+    t = np.clip(fa / np.minimum(fa - fb, -1e-300), 0.05, 0.95)
+    for _ in range(_MOST_STEPS):
+        x = a + t * (b - a)
+        fx = cdf(x) - targets
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        best = np.where(np.abs(fa) < np.abs(fb), a, b)
+        small = _PRECISION * step / np.maximum(np.abs(b - a), 1e-300)
+        found = (small > 0.5) | (np.minimum(np.abs(fa), np.abs(fb)) < _PRECISION)
+        if np.all(found):
+            break
+        t = np.clip(_fraction(a, b, c, fa, fb, fc), np.minimum(small, 0.5), 1.0 - small)
+        t = np.where(found, 0.5, t)
+    return np.asarray(best)
+
+
+def _fraction(a: Floats, b: Floats, c: Floats, fa: Floats, fb: Floats, fc: Floats) -> Floats:
+    """Return how far from a to b to look next."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        smooth = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
+        far = fa / (fb - fa) * fc / (fb - fc)
+        near = (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        t = np.where(smooth, far + near, 0.5)
+    return np.where(np.isfinite(t), t, 0.5)
+
+
+def _end(
+    cdf: Cdf, targets: Floats, start: Floats, step: Floats, sign: float
+) -> tuple[Floats, Floats]:
+    """Return points on one side of the targets, and how far the functions are from them."""
+    end, width = start + sign * step, step
+    surplus = cdf(end) - targets
+    while np.any(short := sign * surplus < 0.0):
+        width = np.where(short, 2.0 * width, width)
+        if not np.all(np.isfinite(width)):
+            raise ArithmeticError("the distribution of an effect does not reach its quantiles")
+        end = np.where(short, end + sign * width, end)
+        surplus = cdf(end) - targets
+    return end, surplus
+
+
+# --- binary features -----------------------------------------------------------------------------
+
+
+class _Rates(NamedTuple):
+    """Parts of a mixture of beta laws of the rate in a class."""
+
+    a: Floats
+    b: Floats
+
+    @property
+    def mean(self) -> Floats:
+        return self.a / (self.a + self.b)
+
+    @property
+    def variance(self) -> Floats:
+        return self.a * self.b / ((self.a + self.b) ** 2 * (self.a + self.b + 1.0))
+
+    @property
+    def mean_logit(self) -> Floats:
+        return np.asarray(digamma(self.a) - digamma(self.b))
+
+    @property
+    def variance_of_logit(self) -> Floats:
+        return np.asarray(zeta(2.0, self.a) + zeta(2.0, self.b))
+
+    def cdf(self, rate: Floats) -> Floats:
+        """Return P(phi <= rate) for arrays of shape (..., parts, points)."""
+        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
+        return np.asarray(betainc(a, b, np.clip(rate, 0.0, 1.0)))
+
+    def cdf_of_logit(self, x: Floats) -> Floats:
+        """Return P(logit phi <= x) likewise, also where phi is next to 0 or 1."""
+        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
+        result = self.cdf(expit(x))
+        log_beta = betaln(a, b)
+        low = np.exp(np.minimum(a * x - np.log(a) - log_beta, 0.0))
+        high = -np.expm1(np.minimum(-b * x - np.log(b) - log_beta, 0.0))
+        return np.where(x < -_FAR_LOGIT, low, np.where(x > _FAR_LOGIT, high, result))
+
+    def below_logit(self, other: "_Rates", shift: Floats) -> Floats:
+        """Return P(logit of the other <= logit of this + shift), shape (shifts, parts)."""
+        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
+        width = np.sqrt(1.0 / (a + 1.0) + 1.0 / (b + 1.0))
+        x, log_steps = _sinh_rule(np.log(a / b), width, a, b)
+        log_density = a * log_expit(x) + b * log_expit(-x) + log_steps
+        weights = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        below = other.cdf_of_logit(x + shift[:, np.newaxis, np.newaxis])
+        return np.asarray(np.sum(weights * below, axis=2))
+
+    def below(self, other: "_Rates", shift: Floats) -> Floats:
+        """Return P(the other <= this + shift), shape (shifts, parts).
+
+        The rule is laid where this rate and the shifted one are both between 0 and 1, in the logit
+        of that interval: whatever happens at its ends is smooth there.
+        """
+        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
+        e = np.clip(shift, -1.0 + 1e-12, 1.0 - 1e-12)[:, np.newaxis, np.newaxis]
+        low, above = np.maximum(0.0, -e), np.maximum(0.0, e)
+        length = 1.0 - low - above
+        mean, deviation = a / (a + b), np.sqrt(self.variance)[:, np.newaxis]
+        near = np.minimum(0.25, deviation / length)
+        middle = np.clip((mean - low) / length, near, 1.0 - near)
+        width = np.minimum(1.0, deviation / (length * middle * (1.0 - middle)))
+        tails = np.where(low > 0.0, 1.0, a), np.where(above > 0.0, 1.0, b)
+        x, log_steps = _sinh_rule(np.log(middle / (1.0 - middle)), width, *tails)
+        log_inside, log_rest = (np.log(length) + log_expit(side) for side in (x, -x))
+        with np.errstate(divide="ignore"):
+            log_phi = np.logaddexp(np.log(low), log_inside)
+            log_complement = np.logaddexp(np.log(above), log_rest)
+        log_density = (a - 1.0) * log_phi + (b - 1.0) * log_complement - betaln(a, b)
+        log_density += log_inside + log_expit(-x) + log_steps
+        below = other.cdf(np.maximum(e, 0.0) + np.exp(log_inside))
+        total = np.sum(np.exp(log_density) * below, axis=2)
+        return np.asarray(total + betainc(self.b, self.a, above[:, :, 0]))
+
+
+def _sinh_rule(place: Floats, width: Floats, left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """Return points and log steps for what falls off like exp(left x) and exp(-right x).
+
+    Equal steps of t, x = place + width sinh(t): in t it falls off double-exponentially, so that the
+    sum converges geometrically. The arguments have a last axis of 1, for the points.
+    """
+    far = np.sqrt(2.0 * _REACH)
+    first, last = (np.arcsinh(far + _REACH / (tail * width)) for tail in (left, right))
+    step = (first + last) / (_POINTS - 1)
+    t = step * np.arange(_POINTS) - first
+    return place + width * np.sinh(t), np.log(step * width * np.cosh(t))
+
+
+@dataclass(frozen=True, eq=False)
+class PairPosterior:
+    """What is known of the rates of features with one pair of counts: a mixture of beta laws.
+
+    Attributes
+    ----------
+    weights : array of shape (parts,)
+        Their sum is the probability that the feature is related.
+    rates : pair of _Rates
+        Of each class, arrays of shape (parts,).
+    mean_log_odds_ratio : float
+        Over all nodes of theta: it depends on the smallest where a class has but one value.
+    """
+
+    weights: Floats
+    rates: tuple[_Rates, _Rates]
+    mean_log_odds_ratio: float
+
+    def difference(self) -> "RateEffect":
+        """Return the posterior of phi_1 - phi_0."""
+        zero, one = self.rates
+        each = one.mean - zero.mean
+        mean = float(self.weights @ each)
+        return self._effect(mean, each, zero.variance + one.variance, logits=False)
+
+    def log_odds_ratio(self) -> "RateEffect":
+        """Return the posterior of logit(phi_1) - logit(phi_0)."""
+        zero, one = self.rates
+        each = one.mean_logit - zero.mean_logit
+        variance = zero.variance_of_logit + one.variance_of_logit
+        return self._effect(self.mean_log_odds_ratio, each, variance, logits=True)
+
+    def _effect(self, mean: float, each: Floats, variance: Floats, *, logits: bool) -> "RateEffect":
+        squares = self.weights @ (variance + each**2)
+        deviation = np.sqrt(max(float(squares) - mean**2, 0.0))
+        null = max(0.0, 1.0 - self.weights.sum())
+        return RateEffect(np.array([mean]), np.array([deviation]), np.array([null]), self, logits)
+
+
+@dataclass(frozen=True, eq=False)
+class RateEffect:
+    """The posterior of a difference of rates, or of their logits; see `EffectLaw`."""
+
+    mean: Floats
+    deviation: Floats
+    null: Floats
+    pair: PairPosterior
+    logits: bool
+
+    def cdf(self, x: Floats) -> Floats:
+        """Return P(related, effect <= x) for x of shape (1, m)."""
+        zero, one = self.pair.rates
+        weights = self.pair.weights
+        # The rule is laid over the class with the narrower laws: the other's are smooth there.
+        variances = "variance_of_logit" if self.logits else "variance"
+        if weights @ (getattr(one, variances) - getattr(zero, variances)) >= 0.0:
+            return np.asarray(self._below(zero, one, x[0]) @ weights)[np.newaxis]
+        above = self._below(one, zero, -x[0]) @ weights
+        return np.asarray(weights.sum() - above)[np.newaxis]
+
+    def _below(self, inner: _Rates, other: _Rates, shift: Floats) -> Floats:
+        return inner.below_logit(other, shift) if self.logits else inner.below(other, shift)
+
+
+def pair_posteriors(
+    model: BernoulliModel, counts: ClassCounts, posterior: BernoulliPosterior
+) -> Iterator[PairPosterior]:
+    """Yield what is known of the rates for each distinct pair of counts, in their order.
+
+    ``posterior.pair_of`` says which of them a feature has.
+    """
+    pairs = np.zeros((2, int(posterior.pair_of.max(initial=-1)) + 1), dtype=np.int64)
+    pairs[:, posterior.pair_of] = counts.I0, counts.I1
+    n = counts.n0 + counts.n1
+    law = CountLaw(counts.n0, counts.n1, *gauss_legendre(theta_nodes(n) * model.refinement))
+    for start in range(0, pairs.shape[1], _PAIRS_TOGETHER):
+        yield from _pair_posteriors(law, pairs[:, start : start + _PAIRS_TOGETHER], posterior)
+
+
+def _pair_posteriors(
+    law: CountLaw, pairs: Ints, posterior: BernoulliPosterior
+) -> Iterator[PairPosterior]:
+    log_alpha, alpha_of = np.unique(posterior.log_alpha, return_inverse=True)
+    tables = np.stack([_log_tables(law, u, pairs) for u in [*np.exp(-log_alpha), 0.0]])
+    log_pairs = log_sum(tables, axis=1)
+    given = np.exp(tables[:-1] - log_pairs[:-1, np.newaxis]).transpose(0, 2, 1)
+    rules = [gauss_rule(law.theta, given, n) for n in _THETAS]
+    of_alpha = _related_weights(posterior, log_pairs[:-1] - log_pairs[-1], alpha_of)
+    alpha = np.minimum(np.exp(np.minimum(log_alpha, 700.0)), _LARGEST_ALPHA)[:, np.newaxis]
+    for place, (I0, I1) in enumerate(pairs.T):
+        one_value = min(I0, I1) == 0 or I0 == law.n0 or I1 == law.n1
+        theta, weights = (part[:, place] for part in rules[int(one_value)])
+        related = of_alpha[:, place, np.newaxis]
+        live = weights * related > _LEAST_WEIGHT
+        rates = _rates(law, alpha, theta, I0, I1)
+        zero, one = (_Rates(each.a[live], each.b[live]) for each in rates)
+        zeros, ones = _rates(law, alpha, law.theta, I0, I1)
+        logits = float(np.sum(given[:, place] * related * (ones.mean_logit - zeros.mean_logit)))
+        yield PairPosterior((weights * related)[live], (zero, one), logits)
+
+
+def _rates(law: CountLaw, alpha: Floats, theta: Floats, I0: int, I1: int) -> tuple[_Rates, _Rates]:
+    """Return the laws of the rates in both classes given alpha and theta."""
+    a, b = alpha * theta, alpha * (1.0 - theta)
+    return _Rates(a + I0, b + law.n0 - I0), _Rates(a + I1, b + law.n1 - I1)
+
+
+def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]:
+    """Return n nodes and weights with the first 2 n moments of each of some discrete laws.
+
+    By Lanczos' recurrence, whose coefficients make a matrix with the nodes as eigenvalues.
+
+    Parameters
+    ----------
+    points : array of shape (m,)
+    weights : array of shape (..., m)
+        Each row sums to 1.
+    n : int
+        All points are returned where they are no more than this.
+
+    Returns
+    -------
+    nodes, weights : arrays of shape (..., n)
+
+    Examples
+    --------
+    >>> points = np.linspace(-1.0, 1.0, 9)
+    >>> nodes, weights = gauss_rule(points, np.full(9, 1.0 / 9.0), 3)
+    >>> bool(abs(weights @ nodes**4 - np.mean(points**4)) < 1e-12)
+    True
+    """
+    if points.size <= n:
+        return np.broadcast_to(points, weights.shape), weights
+    vectors = [np.sqrt(weights)]
+    matrix = np.zeros((*weights.shape[:-1], n, n))
+    for i in range(n):
+        rest = points * vectors[i]
+        matrix[..., i, i] = np.sum(vectors[i] * rest, axis=-1)
+        for _ in range(2):  # twice is enough
+            for known in vectors:
+                rest = rest - np.sum(known * rest, axis=-1, keepdims=True) * known
+        size = np.linalg.norm(rest, axis=-1)
+        if i + 1 < n:
+            # A law with less than n points ends here: what follows has no weight.
+            size = np.where(size > 1e-13, size, 0.0)
+            matrix[..., i, i + 1] = matrix[..., i + 1, i] = size
+            vectors.append(rest / np.where(size > 0.0, size, np.inf)[..., np.newaxis])
+    nodes, directions = np.linalg.eigh(matrix)
+    return np.clip(nodes, points.min(), points.max()), directions[..., 0, :] ** 2
+
+
+def _log_tables(law: CountLaw, u: float, pairs: Ints) -> Floats:
+    """Return log P(theta, I0, I1 | alpha) at the nodes of theta, shape (thetas, pairs)."""
+    logs = np.empty((law.theta.size, pairs.shape[1]))
+    for nodes, log_p0, log_p1 in law.blocks(u):
+        logs[nodes] = log_p0[:, pairs[0]] + log_p1[:, pairs[1]]
+    return logs + np.log(law.weights)[:, np.newaxis]
+
+
+def _related_weights(
+    posterior: BernoulliPosterior | GaussianPosterior, log_ratio: Floats, alpha_of: Ints
+) -> Floats:
+    """Return P(related, alpha) of each feature, shape (alphas, features).
+
+    ``log_ratio`` is the log of f_j(alpha) / f_j(null), of the same shape.
+    """
+    weights = np.exp(posterior.log_weights)
+    result = np.zeros(log_ratio.shape)
+    if posterior.fractions is None:
+        np.add.at(result, alpha_of, weights[:, np.newaxis])
+        return result
+    log_odds = posterior.fractions.log_odds[:, np.newaxis]
+    columns = max(1, _BLOCK // weights.size)
+    for start in range(0, log_ratio.shape[1], columns):
+        block = slice(start, start + columns)
+        related = expit(log_odds + log_ratio[alpha_of, block]) * weights[:, np.newaxis]
+        np.add.at(result[:, block], alpha_of, related)
+    return result
+
+
+# --- real-valued features ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class StandardizedEffect:
+    """The posterior of a combination of class means, or of a slope, over s; see `EffectLaw`.
+
+    Attributes
+    ----------
+    weights : array of shape (k, nodes)
+    location, variance : arrays of shape (k, nodes)
+    nu : array of shape (k,)
+    """
+
+    weights: Floats
+    location: Floats
+    variance: Floats
+    nu: Floats
+
+    @property
+    def null(self) -> Floats:
+        """The probability that the effect is 0."""
+        return np.asarray(np.maximum(0.0, 1.0 - self.weights.sum(axis=1)))
+
+    @property
+    def mean(self) -> Floats:
+        """The mean, with E[R] = sqrt(2 / nu) Gamma((nu + 1) / 2) / Gamma(nu / 2)."""
+        half = 0.5 * self.nu
+        mean_of_r = np.exp(gammaln(half + 0.5) - gammaln(half)) / np.sqrt(half)
+        return np.asarray(mean_of_r * np.sum(self.weights * self.location, axis=1))
+
+    @property
+    def deviation(self) -> Floats:
+        """The standard deviation; E[R^2] is 1."""
+        squares = np.sum(self.weights * (self.variance + self.location**2), axis=1)
+        return np.asarray(np.sqrt(np.maximum(squares - self.mean**2, 0.0)))
+
+    def cdf(self, x: Floats) -> Floats:
+        """Return P(related, effect <= x) for x of shape (k, m)."""
+        result = np.empty(x.shape)
+        points = self._points()
+        rows = max(1, _BLOCK // (points * self.weights.shape[1] * x.shape[1]))
+        for start in range(0, len(x), rows):
+            block = slice(start, start + rows)
+            result[block] = self._cdf(x[block], block, points)
+        return result
+
+    def _cdf(self, x: Floats, block: slice, points: int) -> Floats:
+        r, r_weights = _chi_rule(self.nu[block], points)
+        places = self.location[block, :, np.newaxis] * r[:, np.newaxis, :]
+        scale = np.sqrt(self.variance[block])[:, :, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = (x[:, :, np.newaxis, np.newaxis] - places[:, np.newaxis]) / scale[:, np.newaxis]
+        below = ndtr(np.nan_to_num(z, nan=0.0))
+        weights = self.weights[block]
+        return np.asarray(np.einsum("kn,kmnp,kp->km", weights, below, r_weights, optimize=True))
+
+    def _points(self) -> int:
+        """Return how many values of R tell apart what the normal laws do."""
+        live = (self.weights > _LEAST_WEIGHT) & (self.variance > 0.0)
+        spread = np.abs(self.location) / np.sqrt(2.0 * self.nu)[:, np.newaxis]
+        ratio = spread[live] / np.sqrt(self.variance[live])
+        widest = max(1.0, float(np.max(ratio, initial=0.0)))
+        longest = float(np.max(_chi_reach(self.nu), initial=1.0))
+        return int(min(np.ceil(longest * widest / _STEP), _MOST_POINTS)) + 1
+
+
+def _chi_reach(nu: Floats) -> Floats:
+    """Return the length of the rule for log R, in units of its deviation 1 / sqrt(2 nu)."""
+    return np.asarray(2.0 * np.sqrt(2.0 * _REACH) + _REACH * np.sqrt(2.0 / nu))
+
+
+def _chi_rule(nu: Floats, points: int) -> tuple[Floats, Floats]:
+    """Return values of R and weights that sum to 1, shapes (k, points): equal steps of log R."""
+    high = np.sqrt(2.0 * _REACH)
+    t = high - _chi_reach(nu)[:, np.newaxis] * np.linspace(0.0, 1.0, points)
+    log_r = t / np.sqrt(2.0 * nu)[:, np.newaxis]
+    log_density = nu[:, np.newaxis] * (log_r - 0.5 * np.exp(2.0 * log_r))
+    weights = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return np.exp(log_r), weights / weights.sum(axis=1, keepdims=True)
+
+
+def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> StandardizedEffect:
+    """Return the posterior of direction' w / s of each kept feature.
+
+    Parameters
+    ----------
+    posterior : GaussianPosterior
+    direction : array of shape (d,)
+        A difference of codes: of two classes, of a class from the mean of all, or 1 for a slope.
+    """
+    c, u = posterior.contrasts, np.exp(-posterior.log_alpha)
+    weights = np.broadcast_to(np.exp(posterior.log_weights), (c.n.size, u.size))
+    log_variance = posterior.log_variance
+    if isinstance(posterior, TwoGroupPosterior):
+        u, log_variance = u[posterior.starts], log_variance[posterior.starts]
+        log_ratio = np.zeros((u.size, c.n.size))
+        log_ratio[:, c.varying] = posterior.log_ratio
+        weights = _related_weights(posterior, log_ratio, posterior.alpha_of).T
+    nu = c.n - 1.0 + posterior.shrinkage
+    location, variance = np.zeros((2, u.size, c.n.size))
+    f = np.einsum("d,kdq->kq", direction, c.axes)
+    for f_i, lam, beta in zip(f.T, c.lam.T, c.beta.T, strict=True):
+        share = u[:, np.newaxis] / (1.0 + np.multiply.outer(u, lam))
+        location += share * (f_i * np.sqrt(lam)) * beta
+        variance += share * f_i**2
+    squares = c.squares(u) + posterior.shrinkage * np.exp(log_variance)[:, np.newaxis]
+    location *= np.sqrt(nu / np.where(squares > 0.0, squares, np.inf))
+    return StandardizedEffect(weights, location.T, variance.T, nu)
