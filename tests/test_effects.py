@@ -302,8 +302,8 @@ def test_quantiles_invert_the_distribution_function(prior, level, seed):
 def binary_replicate(least, corrected, seed):
     """Laws of the effects of kept features, and the effects."""
     rng = np.random.default_rng(seed)
-    model = BernoulliModel(a=2.0, b=1.0, least_fraction=least)
-    X, y, drawn = model.simulate(16, 200, rng, y=np.arange(16) % 2)
+    model = BernoulliModel(a=2.0, b=4.0, least_fraction=least)
+    X, y, drawn = model.simulate(16, 2000, rng, y=np.arange(16) % 2)
     counts, _ = count_classes(X, y, None)
     selection = keep_top(CountScores.of(counts), 10, "first", NONE, rng)
     event = selection.event if corrected else selection.event.emptied()
@@ -371,8 +371,8 @@ def coverage(replicate, least, corrected, seed, n):
 
 
 SETTINGS = [
-    (binary_replicate, None, 40),
-    (binary_replicate, 1 / 200, 25),
+    (binary_replicate, None, 20),
+    (binary_replicate, 1 / 2000, 20),
     (real_replicate, None, 60),
     (real_replicate, 1 / 300, 30),
     (slope_replicate, None, 60),

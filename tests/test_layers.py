@@ -91,6 +91,7 @@ ORDER = [
     "unselected.plots.correlations",
     "unselected.plots.groups",
     "unselected.plots.concentration",
+    "unselected.plots.effects",
     "unselected.plots.omission",
     "unselected.plots.reliability",
     "unselected.plots.pit",

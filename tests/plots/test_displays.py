@@ -129,6 +129,7 @@ EXAMPLES = {
         lambda **where: plots.OmissionProbabilityDisplay.from_estimator(fitted(), **where),
         None,
     ),
+    "Effects": (lambda **where: plots.EffectsDisplay.from_estimator(fitted(), **where), None),
     "ProbabilityScatter": (draw_scatter, None),
     "PIT": (lambda **where: plots.PITDisplay.from_predictions(pit_values(), **where), None),
     "Coverage": (

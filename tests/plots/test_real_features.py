@@ -289,3 +289,38 @@ def test_displays_of_counts_say_that_they_are():
         plots.CorrelationsDisplay.from_data(X, y == 0, X, y == 0)
     with pytest.raises(ValueError, match=r"n0=SelectiveGaussianNB.* must be a whole number"):
         plots.SelectedCountsDisplay.from_counts(SelectiveGaussianNB(), 3, 0.5)
+
+
+# Effects of the kept features.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_effects_are_those_of_the_estimator(kind, seed):
+    estimator = fitted(kind, np.random.default_rng(seed), prior="sparse")
+    effects = estimator.feature_effects(level=0.8)
+    for name, effect in effects.effects.items():
+        display = plots.EffectsDisplay.from_estimator(
+            estimator, effect=name, level=0.8, ax=an_axes()
+        )
+        np.testing.assert_allclose(
+            display.points_.get_offsets(), np.column_stack([effect.naive, effect.mean])
+        )
+        ends = [segment[:, 1] for segment in display.bars_.get_segments()]
+        np.testing.assert_allclose(ends, np.column_stack([effect.low, effect.high]))
+        assert "80 % interval" in display.ax_.get_legend_handles_labels()[1]
+        assert "standardized" in display.ax_.get_xlabel().lower()
+    words = {"two": "mean difference", "several": "of a from", "number": "slope"}
+    first = plots.EffectsDisplay.from_effects(effects, ax=an_axes())
+    assert words[kind] in first.ax_.get_ylabel()
+
+
+def test_effects_that_cannot_be_drawn():
+    estimator = fitted("two", np.random.default_rng(0))
+    with pytest.raises(ValueError, match="effect='odds' is not one of 'mean_difference'"):
+        plots.EffectsDisplay.from_estimator(estimator, effect="odds")
+    with pytest.raises(TypeError, match="give a fitted estimator"):
+        plots.EffectsDisplay.from_estimator("corrected")
+    with pytest.warns(UserWarning, match="No feature"):
+        nothing = fitted("two", np.random.default_rng(0), k=None, threshold=0.9999)
+    with pytest.raises(ValueError, match="no feature was kept"):
+        plots.EffectsDisplay.from_estimator(nothing)

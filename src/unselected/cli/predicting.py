@@ -18,6 +18,7 @@ from unselected.cli.options import (
     note,
     patience,
 )
+from unselected.effects import FeatureEffects
 from unselected.files import write_csv
 from unselected.files.features import Feature, describe_features
 from unselected.files.models import SavedClassifier, SavedRegressor, load_model
@@ -178,6 +179,10 @@ def inspect(
     model: str,
     /,
     *,
+    effects: Annotated[bool, Parameter(negative="")] = False,
+    level: float = 0.9,
+    output: Output | None = None,
+    force: Annotated[bool, Parameter(negative="")] = False,
     speech: Speech = Speech(),  # noqa: B008 - frozen
 ) -> None:
     """Show what a model file holds: the kept features, the selection, where it came from.
@@ -186,10 +191,55 @@ def inspect(
     ----------
     model
         Model file written by `unselected fit`.
+    effects
+        Show the effects of the kept features too: at face value, and with what selection did to
+        them taken back. For many binary features it takes a while.
+    level
+        Posterior probability of the intervals of effects.
+    output
+        CSV file to write the effects to, with all that is known of each feature; - is stdout, and
+        then nothing else is shown there.
+    force
+        Overwrite the output file.
     """
     saved = load_model(model)
+    told = None
+    if effects or output is not None:
+        with patience("computing effects"):
+            told = saved.feature_effects(level=level)
+    if told is not None and output is not None:
+        table = told.to_dict()
+        columns = [column.tolist() for column in table.values()]
+        write_csv(output, table, zip(*columns, strict=True), overwrite=force)
+        if output == "-":
+            return
     features = describe_features(saved.kept, saved.selection["scores"])
-    speech.answer("inspect", _content(saved, features), _text(saved, features))
+    content, text = _content(saved, features), _text(saved, features)
+    if told is not None:
+        content |= {"effects": _effects_content(told)}
+        text += f"\n\n{_effects_text(told)}"
+    speech.answer("inspect", content, text)
+
+
+def _effects_content(told: FeatureEffects) -> dict[str, Any]:
+    rows = zip(*(column.tolist() for column in told.to_dict().values()), strict=True)
+    return {
+        "level": told.level,
+        "features": [dict(zip(told.to_dict(), row, strict=True)) for row in rows],
+    }
+
+
+def _effects_text(told: FeatureEffects) -> str:
+    """Return a table of effects for each kind of them, the largest score first."""
+    order = np.argsort(-told.score, kind="stable")
+    parts = []
+    for name, effect in told.effects.items():
+        columns = (told.features, effect.naive, effect.mean, effect.low, effect.high)
+        rows = [tuple(column[j] for column in columns) for j in order]
+        cells = [(str(feature), *(f"{value:.3f}" for value in values)) for feature, *values in rows]
+        header = (name, "at face value", "corrected mean", "from", "to")
+        parts.append(columns_of(cells, header))
+    return "\n\n".join([f"effects, with {100.0 * told.level:g} % intervals", *parts])
 
 
 def _content(saved: Saved, features: list[Feature]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ except ImportError as error:
 from unselected.plots.by_k import ErrorByKDisplay, ScoresByKDisplay
 from unselected.plots.concentration import ConcentrationDisplay
 from unselected.plots.correlations import CorrelationsDisplay, SelectedCountsDisplay
+from unselected.plots.effects import EffectsDisplay
 from unselected.plots.groups import PairedScoresDisplay
 from unselected.plots.omission import OmissionProbabilityDisplay
 from unselected.plots.pit import CoverageDisplay, PITDisplay
@@ -26,6 +27,7 @@ __all__ = [
     "ConcentrationDisplay",
     "CorrelationsDisplay",
     "CoverageDisplay",
+    "EffectsDisplay",
     "ErrorByKDisplay",
     "OmissionProbabilityDisplay",
     "PITDisplay",

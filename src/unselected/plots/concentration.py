@@ -69,11 +69,12 @@ def posterior_of(log_concentration: Any, weights: Any) -> Posterior:
 
 def posterior_of_estimator(estimator: Any, name: str) -> Posterior:
     """Return the posterior of a fitted estimator; the name is for errors."""
-    _check_estimator(estimator, name)
+    check_estimator(estimator, name)
     return posterior_of(np.log(estimator.concentration_), estimator.concentration_weights_)
 
 
-def _check_estimator(estimator: Any, name: str) -> None:
+def check_estimator(estimator: Any, name: str) -> None:
+    """Raise unless this is a fitted selective estimator; the name is for errors."""
     if not isinstance(estimator, tuple(_WORDS)):
         names = ", ".join(known.__name__ for known in _WORDS)
         raise TypeError(f"{name} is {estimator!r}: give a fitted estimator, one of {names}.")
@@ -179,7 +180,7 @@ class ConcentrationDisplay:
         -------
         display : ConcentrationDisplay
         """
-        _check_estimator(estimator, "estimator")
+        check_estimator(estimator, "estimator")
         if name is None:
             name = "corrected" if estimator.correct_selection else "uncorrected"
             name = "complete" if estimator.threshold_ is None else name
