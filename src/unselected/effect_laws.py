@@ -329,7 +329,7 @@ def _pair_posteriors(
     log_pairs = log_sum(tables, axis=1)
     given = np.exp(tables[:-1] - log_pairs[:-1, np.newaxis]).transpose(0, 2, 1)
     rules = [gauss_rule(law.theta, given, n) for n in _THETAS]
-    of_alpha = _related_weights(posterior, log_pairs[:-1] - log_pairs[-1], alpha_of)
+    of_alpha = _weights_of_alphas(posterior, log_pairs[:-1] - log_pairs[-1], alpha_of)
     alpha = np.minimum(np.exp(np.minimum(log_alpha, 700.0)), _LARGEST_ALPHA)[:, np.newaxis]
     for place, (I0, I1) in enumerate(pairs.T):
         one_value = min(I0, I1) == 0 or I0 == law.n0 or I1 == law.n1
@@ -401,7 +401,7 @@ def _log_tables(law: CountLaw, u: float, pairs: Ints) -> Floats:
     return logs + np.log(law.weights)[:, np.newaxis]
 
 
-def _related_weights(
+def _weights_of_alphas(
     posterior: BernoulliPosterior | GaussianPosterior, log_ratio: Floats, alpha_of: Ints
 ) -> Floats:
     """Return P(related, alpha) of each feature, shape (alphas, features).
@@ -518,9 +518,7 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     log_variance = posterior.log_variance
     if isinstance(posterior, TwoGroupPosterior):
         u, log_variance = u[posterior.starts], log_variance[posterior.starts]
-        log_ratio = np.zeros((u.size, c.n.size))
-        log_ratio[:, c.varying] = posterior.log_ratio
-        weights = _related_weights(posterior, log_ratio, posterior.alpha_of).T
+        weights = related_weights(posterior)
     nu = c.n - 1.0 + posterior.shrinkage
     location, variance = np.zeros((2, u.size, c.n.size))
     f = np.einsum("d,kdq->kq", direction, c.axes)
@@ -531,3 +529,11 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     squares = c.squares(u) + posterior.shrinkage * np.exp(log_variance)[:, np.newaxis]
     location *= np.sqrt(nu / np.where(squares > 0.0, squares, np.inf))
     return StandardizedEffect(weights, location.T, variance.T, nu)
+
+
+def related_weights(posterior: TwoGroupPosterior) -> Floats:
+    """Return P(related, tau) of each kept feature, shape (k, taus); a constant one says nothing."""
+    varying = posterior.contrasts.varying
+    log_ratio = np.zeros((posterior.starts.size, varying.size))
+    log_ratio[:, varying] = posterior.log_ratio
+    return _weights_of_alphas(posterior, log_ratio, posterior.alpha_of).T

@@ -92,6 +92,16 @@ class KeptBernoulli:
         """What is known of which features are related; None where all are."""
         return _related(self.posterior) if self.model.least_fraction is not None else None
 
+    @property
+    def log_psi(self) -> Floats:
+        """Logs of the class probabilities before any feature is seen."""
+        return self.posterior.log_psi
+
+    def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
+        """Return log P(class, row, node), shape (rows, classes, nodes)."""
+        bits = binarize_columns(X, self.thresholds, self.binarize, label)
+        return self.posterior.log_joint_by_node(bits)
+
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
         bits = binarize_columns(X, self.thresholds, self.binarize, label)
@@ -154,12 +164,17 @@ class KeptGaussian:
 
     def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order."""
-        rows = real_rows(X, label)
-        log_psi = self.log_psi
+        rows, log_psi = real_rows(X, label), self.log_psi
         joint = np.empty((len(rows), self.classes.size))
         for g, code in enumerate(np.eye(self.classes.size)):
             joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)
         return tempered(joint, log_psi, self.tempering)
+
+    def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
+        """Return log P(class, row, node), shape (rows, classes, nodes)."""
+        rows, codes = real_rows(X, label), np.eye(self.classes.size)
+        logs = np.stack([self.posterior.log_densities(code, rows) for code in codes], axis=1)
+        return np.asarray(logs + self.log_psi[:, np.newaxis] + self.posterior.log_weights)
 
 
 @dataclass(frozen=True, eq=False)

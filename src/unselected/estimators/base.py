@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unselected.models.regression import RegressionPosterior
+from unselected.prevalence import log_prevalence
 from unselected.quadrature import Floats, log_sum
 
 
@@ -21,47 +22,70 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
     def _log_joint(self, X: Any) -> Floats:
         """Return log P(class, kept features) of each row, shape (n_samples, n_classes)."""
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    @property
+    @abstractmethod
+    def _log_psi(self) -> Floats:
+        """The logs of the class probabilities before any feature is seen."""
+
+    def _log_prior(self, prevalence: Any) -> Floats:
+        """Return the logs of the class probabilities given, or else of those learned."""
+        return self._log_psi if prevalence is None else log_prevalence(prevalence, self.classes_)
+
+    def _log_joint_at(self, X: Any, prevalence: Any) -> Floats:
+        log_joint = self._log_joint(X)
+        if prevalence is None:
+            return log_joint
+        return np.asarray(log_joint + (self._log_prior(prevalence) - self._log_psi))
+
+    def predict_log_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
         """Return the log of the predictive probabilities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        prevalence : mapping, sequence of float, or float, default=None
+            See `predict_proba`.
 
         Returns
         -------
         log_proba : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; finite however extreme the probabilities are.
         """
-        log_joint = self._log_joint(X)
+        log_joint = self._log_joint_at(X, prevalence)
         return np.asarray(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
         """Return the predictive probabilities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        prevalence : mapping, sequence of float, or float, default=None
+            Class probabilities where the predictions are made, in place of those of the training
+            set: where cases and controls were sampled apart, or another population is meant. By
+            class label; in the order of ``classes_``; or, of two classes, that of ``classes_[1]``.
 
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return np.exp(self.predict_log_proba(X))
+        return np.exp(self.predict_log_proba(X, prevalence=prevalence))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, prevalence: Any = None) -> NDArray[Any]:
         """Return the most probable class of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        prevalence : mapping, sequence of float, or float, default=None
+            See `predict_proba`.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
         """
-        log_joint = self._log_joint(X)
+        log_joint = self._log_joint_at(X, prevalence)
         return np.asarray(self.classes_[np.argmax(log_joint, axis=1)])
 
     def expected_error(self, X: Any) -> float:

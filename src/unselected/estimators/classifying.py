@@ -3,11 +3,13 @@
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.estimators.base import LogJointClassifier
+from unselected.columns import Label
+from unselected.estimators.explaining import ExplainingClassifier
 from unselected.estimators.fitting import ClassFitting, SelectionRule
 from unselected.estimators.leave_one_out import (
     LeaveOneOutScore,
@@ -25,7 +27,7 @@ C = TypeVar("C", KeptBernoulli, KeptGaussian)
 Dependence = Literal["none", "tempered"]
 
 
-class SelectingClassifier(LogJointClassifier, SelectingEstimator, Generic[C]):
+class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
     """Predictions from what was kept."""
 
     dependence: Dependence
@@ -122,3 +124,13 @@ class SelectingClassifier(LogJointClassifier, SelectingEstimator, Generic[C]):
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
         return self._kept.log_joint(rows, self._label_kept)
+
+    @property
+    def _log_psi(self) -> Floats:
+        check_is_fitted(self)
+        return self._kept.log_psi
+
+    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], Label, NDArray[Any]]:
+        check_is_fitted(self)
+        rows = self._kept_of(self._checked_rows(X))
+        return self._kept, rows, self._label_kept, self._features_kept

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from unselected.estimators.base import LogJointClassifier, PredictiveRegressor
+from unselected.columns import Label
+from unselected.estimators.base import PredictiveRegressor
+from unselected.estimators.explaining import ExplainingClassifier
 from unselected.estimators.inputs import as_columns, column_label, naming_the_column
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
@@ -83,7 +85,7 @@ class Panel(BaseEstimator, Generic[K]):
         return column_label(column, self.kept.names)
 
 
-class ClassifierPanel(LogJointClassifier, Panel[C]):
+class ClassifierPanel(ExplainingClassifier, Panel[C]):
     """What ``panel()`` of a selective classifier returns: it needs the kept columns alone.
 
     It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
@@ -111,6 +113,14 @@ class ClassifierPanel(LogJointClassifier, Panel[C]):
 
     def _log_joint(self, X: Any) -> Floats:
         return self.kept.log_joint(self._checked_rows(X), self._label)
+
+    @property
+    def _log_psi(self) -> Floats:
+        return self.kept.log_psi
+
+    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], Label, NDArray[Any]]:
+        names = np.arange(self.n_features_in_) if self.kept.names is None else self.kept.names
+        return self.kept, self._checked_rows(X), self._label, names
 
 
 class RegressorPanel(PredictiveRegressor, Panel[KeptRegression]):

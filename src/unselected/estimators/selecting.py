@@ -127,11 +127,9 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             ``pandas.DataFrame(effects.to_dict())`` is a table of it.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        indices = self.selection_.indices
         return feature_effects(
             self._kept,
-            features=indices if names is None else names[indices],
+            features=self._features_kept,
             scores=self.scores_,
             threshold=self.threshold_,
             level=level,
@@ -163,6 +161,12 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         if isinstance(X, np.ndarray) and indices.size == X.shape[1]:
             return X
         return X[:, indices]
+
+    @property
+    def _features_kept(self) -> NDArray[Any]:
+        """Names of the kept features, or their numbers where they have none."""
+        names, indices = getattr(self, "feature_names_in_", None), self.selection_.indices
+        return indices if names is None else names[indices]
 
     def _label_kept(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unselected.effects import FeatureEffects, feature_effects
 from unselected.events import Statistic
+from unselected.explaining import proba_interval
 from unselected.files import write_text
 from unselected.files.entries import (
     Fault,
@@ -40,6 +41,7 @@ from unselected.files.kinds import (
     regression_entries,
 )
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
+from unselected.prevalence import log_prevalence
 from unselected.quadrature import Floats, log_sum
 
 _FORMAT, _VERSION = "unselected model", 1
@@ -126,13 +128,16 @@ class SavedModel(Generic[K]):
 class SavedClassifier(SavedModel[KeptBernoulli | KeptGaussian]):
     """A classifier read from its file; see `SavedModel`."""
 
-    def predict_log_proba(self, X: ArrayLike) -> Floats:
+    def predict_log_proba(self, X: ArrayLike, *, prevalence: Any = None) -> Floats:
         """Return the log of the predictive probabilities, one column per class.
 
         Parameters
         ----------
         X : array of shape (n_samples, k)
             The kept columns, in the order of ``kept.names``: booleans or numbers.
+        prevalence : mapping, sequence of float, or float, default=None
+            Class probabilities in place of those of the training set: by class label, in the order
+            of ``kept.classes``, or, of two classes, that of the second.
 
         Returns
         -------
@@ -140,11 +145,28 @@ class SavedClassifier(SavedModel[KeptBernoulli | KeptGaussian]):
             In the order of ``kept.classes``.
         """
         log_joint = self.kept.log_joint(self._checked(X), self._label)
+        if prevalence is not None:
+            log_joint += self._log_prior(prevalence) - self.kept.log_psi
         return np.asarray(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
 
-    def predict_proba(self, X: ArrayLike) -> Floats:
+    def predict_proba(self, X: ArrayLike, *, prevalence: Any = None) -> Floats:
         """Return the predictive probabilities, one column per class; see `predict_log_proba`."""
-        return np.exp(self.predict_log_proba(X))
+        return np.exp(self.predict_log_proba(X, prevalence=prevalence))
+
+    def predict_proba_interval(
+        self, X: ArrayLike, *, level: float = 0.9, prevalence: Any = None
+    ) -> tuple[Floats, Floats]:
+        """Return lower and upper ends of the probabilities over the posterior.
+
+        See the method of the classifiers; ``prevalence`` is that of `predict_log_proba`.
+        """
+        rows, log_psi = self._checked(X), self._log_prior(prevalence)
+        return proba_interval(self.kept, rows, self._label, log_psi, level)
+
+    def _log_prior(self, prevalence: Any) -> Floats:
+        if prevalence is None:
+            return self.kept.log_psi
+        return log_prevalence(prevalence, self.kept.classes)
 
 
 class SavedRegressor(SavedModel[KeptRegression]):

@@ -82,9 +82,7 @@ class BernoulliPosterior:
         The numerator of equation (eq-unc-pp), averaged over alpha as in (eq-alpha-int2-mod).
         """
         n_nodes, k = self.log_weights.size, self.pair_of.size
-        log_odds = (self.log_one - self.log_zero).reshape(2 * n_nodes, -1)[:, self.pair_of]
-        log_none = self.log_zero.reshape(2 * n_nodes, -1)[:, self.pair_of].sum(axis=1)
-        log_none += np.add.outer(self.log_psi, self.log_weights).ravel()
+        log_odds, log_none = self._log_tables()
         joint = np.empty((bits.shape[0], 2))
         rows = max(1, _ROW_BLOCK // max(k, 2 * n_nodes))
         for start in range(0, bits.shape[0], rows):
@@ -92,6 +90,20 @@ class BernoulliPosterior:
             by_node = (block @ log_odds.T + log_none).reshape(-1, 2, n_nodes)
             joint[start : start + rows] = log_sum(by_node, axis=2)
         return joint
+
+    def log_joint_by_node(self, bits: NDArray[np.bool_]) -> Floats:
+        """Return log P(y*, x*, node | training data, event), shape (rows, 2, nodes)."""
+        log_odds, log_none = self._log_tables()
+        logs = bits.astype(np.float64) @ log_odds.T + log_none
+        return np.asarray(logs.reshape(-1, 2, self.log_weights.size))
+
+    def _log_tables(self) -> tuple[Floats, Floats]:
+        """Return what a one adds to the log joint, and that of no ones, by class and node."""
+        n_nodes = self.log_weights.size
+        log_odds = (self.log_one - self.log_zero).reshape(2 * n_nodes, -1)[:, self.pair_of]
+        log_none = self.log_zero.reshape(2 * n_nodes, -1)[:, self.pair_of].sum(axis=1)
+        log_none += np.add.outer(self.log_psi, self.log_weights).ravel()
+        return log_odds, log_none
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,203 @@
+"""Why a case has its probability: what each feature adds, and how sure the probability is.
+
+Given a node of the posterior (alpha or tau, and the fraction of related features) the features are
+independent within a class, and their logs add up. The model's probability averages over the nodes,
+so that its log odds are no sum. At the mean of the posterior, where a feature has the law
+
+    P(x_j | class) = sum over nodes of weight * P(x_j | class, node),
+
+they are one, and it is told how far that is from the model's own.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.columns import Label
+from unselected.counting import binarize_columns
+from unselected.effect_laws import related_weights
+from unselected.effects import check_level
+from unselected.kept import KeptBernoulli, KeptGaussian, real_rows
+from unselected.models.gaussian import GaussianPosterior
+from unselected.models.two_real_groups import TwoGroupPosterior
+from unselected.quadrature import Floats, log_sum
+
+# Elements of a table over rows, classes and nodes that are worked on at a time.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The log odds of n cases as sums over features.
+
+    With two classes the odds are those of the second against the first, and arrays are as below.
+    With G classes they are those of each class against the geometric mean of all, and arrays
+    have one more axis for the class, the last.
+
+    Attributes
+    ----------
+    features : array of shape (k,)
+        Names or numbers of the kept features.
+    classes : array of shape (G,)
+    prior : array of shape ()
+        Log odds before any feature is seen.
+    contributions : array of shape (n, k)
+        What each feature adds: log P(x_j | second class) - log P(x_j | first class); 0 where it is
+        missing.
+    total : array of shape (n,)
+        Prior and contributions together: the log odds at the mean of the posterior.
+    log_odds : array of shape (n,)
+        The model's own, averaged over the posterior: those of `predict_proba`.
+    difference : array of shape (n,)
+        ``log_odds - total``.
+    """
+
+    features: NDArray[Any]
+    classes: NDArray[Any]
+    prior: Floats
+    contributions: Floats
+    log_odds: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Prior and contributions together."""
+        return np.asarray(self.prior + self.contributions.sum(axis=1))
+
+    @property
+    def difference(self) -> Floats:
+        """What averaging over the posterior adds to the sum."""
+        return np.asarray(self.log_odds - self.total)
+
+    def to_dict(self) -> dict[str, Floats]:
+        """Return the table by columns, as ``pandas.DataFrame`` takes it: a row for each case.
+
+        With more than two classes each column is there for each class, whose label stands behind.
+        """
+        n = len(self.contributions)
+        columns = {"prior": np.broadcast_to(self.prior, (n, *self.prior.shape))}
+        columns |= {str(name): self.contributions[:, j] for j, name in enumerate(self.features)}
+        columns |= {"total": self.total, "log_odds": self.log_odds, "difference": self.difference}
+        if self.classes.size == 2:
+            return columns
+        return {
+            f"{name}_{label}": column[:, g]
+            for name, column in columns.items()
+            for g, label in enumerate(self.classes)
+        }
+
+
+Kept = KeptBernoulli | KeptGaussian
+
+
+def explain(
+    kept: Kept, X: NDArray[Any], label: Label, log_psi: Floats, features: NDArray[Any]
+) -> Explanation:
+    """Return what each kept feature adds to the log odds of rows of the kept columns.
+
+    Parameters
+    ----------
+    kept : KeptBernoulli or KeptGaussian
+    X : array of shape (n, k)
+    label : callable
+        Names a column for errors.
+    log_psi : array of shape (G,)
+        Logs of the class probabilities before any feature is seen.
+    features : array of shape (k,)
+    """
+    log_joint = kept.log_joint(X, label) + (log_psi - kept.log_psi)
+    if isinstance(kept, KeptBernoulli):
+        logs = _log_bits(kept, X, label)
+    else:
+        logs = _log_densities(kept, X, label)
+    parts = (_odds(values) for values in (log_psi, logs, log_joint))
+    return Explanation(features, kept.classes, *parts)
+
+
+def _odds(logs: Floats) -> Floats:
+    """Return log odds from logs with the class last: second against first, or each from the mean.
+
+    >>> _odds(np.log([[1.0, 4.0], [1.0, 1.0]])).round(3).tolist()
+    [1.386, 0.0]
+    """
+    if logs.shape[-1] == 2:
+        return np.asarray(logs[..., 1] - logs[..., 0])
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
+
+
+def _log_bits(kept: KeptBernoulli, X: NDArray[Any], label: Label) -> Floats:
+    """Return log P(x_j | class) at the mean of the posterior, shape (n, k, 2)."""
+    bits = binarize_columns(X, kept.thresholds, kept.binarize, label)
+    posterior = kept.posterior
+    log_weights = posterior.log_weights[:, np.newaxis]
+    log_one, log_zero = (
+        log_sum(logs + log_weights, axis=1)[:, posterior.pair_of].T
+        for logs in (posterior.log_one, posterior.log_zero)
+    )
+    return np.where(bits[:, :, np.newaxis], log_one, log_zero)
+
+
+def _log_densities(kept: KeptGaussian, X: NDArray[Any], label: Label) -> Floats:
+    """Return the same for real-valued features, shape (n, k, G); 0 for constant ones."""
+    rows, posterior, G = real_rows(X, label), kept.posterior, kept.classes.size
+    varying = posterior.contrasts.varying
+    nodes, log_weights = _nodes_of_features(posterior)
+    logs = np.zeros((len(rows), varying.size, G))
+    for g, code in enumerate(np.eye(G)):
+        law = nodes.law(code)
+        for j, by_node in zip(np.flatnonzero(varying), law.by_feature(rows), strict=True):
+            mixed = log_sum(by_node + log_weights[j], axis=1)
+            logs[:, j, g] = np.where(np.isnan(rows[:, j]), 0.0, mixed)
+    return logs
+
+
+def _nodes_of_features(posterior: GaussianPosterior) -> tuple[GaussianPosterior, Floats]:
+    """Return nodes, and the log posterior weight that each feature gives them, (k, nodes).
+
+    With two groups the last node is that of an unrelated feature.
+    """
+    k = posterior.contrasts.n.size
+    if not isinstance(posterior, TwoGroupPosterior):
+        return posterior, np.broadcast_to(posterior.log_weights, (k, posterior.log_weights.size))
+    weights = related_weights(posterior)
+    rest = np.maximum(1.0 - weights.sum(axis=1, keepdims=True), 0.0)
+    with np.errstate(divide="ignore"):
+        return posterior.of_alphas, np.log(np.hstack([weights, rest]))
+
+
+def proba_interval(
+    kept: Kept, X: NDArray[Any], label: Label, log_psi: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return lower and upper ends of the probabilities of classes, each of shape (n, G).
+
+    The probability given a node is P(class | x, node). The nodes have their posterior weights,
+    given also the features of the case: weight * P(x | node). Under these the mean of P(class | x,
+    node) is P(class | x), what is predicted. The ends are quantiles of its distribution.
+    """
+    tails = check_level(level)
+    shift = (log_psi - kept.log_psi)[:, np.newaxis]
+    size = kept.posterior.log_weights.size * kept.classes.size
+    rows = max(1, _BLOCK // size)
+    ends = np.empty((2, len(X), kept.classes.size))
+    for start in range(0, len(X), rows):
+        block = slice(start, start + rows)
+        by_node = kept.log_joint_by_node(X[block], label) + shift
+        ends[:, block] = _weighted_quantiles(by_node, tails)
+    return ends[0], ends[1]
+
+
+def _weighted_quantiles(by_node: Floats, tails: Floats) -> Floats:
+    """Return quantiles of P(class | x, node) from log P(class, x, node), shape (2, rows, G)."""
+    log_node = log_sum(by_node, axis=1)
+    probability = np.exp(by_node - log_node[:, np.newaxis])
+    weights = np.exp(log_node - log_sum(log_node, axis=1)[:, np.newaxis])
+    order = np.argsort(probability, axis=2)
+    probability = np.take_along_axis(probability, order, axis=2)
+    weights = np.take_along_axis(np.broadcast_to(weights[:, np.newaxis], order.shape), order, 2)
+    # A node stands for what is half-way to its neighbours.
+    below = np.cumsum(weights, axis=2) - 0.5 * weights
+    ends = np.empty((2, *order.shape[:2]))
+    for place in np.ndindex(order.shape[:2]):
+        ends[:, *place] = np.interp(tails, below[place], probability[place])
+    return ends
