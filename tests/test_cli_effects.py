@@ -83,3 +83,81 @@ def test_a_bad_level_is_named(folder, capsys):
     code, _, error = call(capsys, "inspect", folder / "two.json", "--effects", "--level", 90)
     assert code == 1
     assert "level=90" in error
+
+
+# --- predict -------------------------------------------------------------------------------------
+
+
+def predicted(capsys, folder, kind, *options):
+    arguments = ("predict", folder / f"{kind}.json", folder / f"{kind}.csv", *options)
+    code, text, error = call(capsys, *arguments)
+    assert code == 0, error
+    return list(csv.DictReader(io.StringIO(text))), error
+
+
+def kept_rows(folder, kind):
+    saved = load_model(folder / f"{kind}.json")
+    with (folder / f"{kind}.csv").open() as file:
+        rows = [[float(row[name]) for name in saved.kept.names] for row in csv.DictReader(file)]
+    return saved, np.array(rows)
+
+
+@pytest.mark.parametrize("given", [["0.02"], ["well=0.02", "ill=0.98"]])
+def test_predict_with_a_prevalence(given, folder, capsys):
+    rows, _ = predicted(capsys, folder, "two", "--prevalence", *given)
+    saved, X = kept_rows(folder, "two")
+    expected = saved.predict_proba(X, prevalence=0.02)[:, 1]
+    assert [float(row["probability of well"]) for row in rows] == expected.tolist()
+    plain, _ = predicted(capsys, folder, "two")
+    assert plain != rows
+
+
+@pytest.mark.parametrize("kind", ["two", "three", "bits"])
+def test_predict_with_intervals(kind, folder, capsys):
+    rows, _ = predicted(capsys, folder, kind, "--interval", "0.8")
+    saved, X = kept_rows(folder, kind)
+    lower, upper = saved.predict_proba_interval(X, level=0.8)
+    for g, label in enumerate(saved.kept.classes):
+        if len(saved.kept.classes) == 2 and g == 0:
+            continue
+        assert [float(row[f"lower end of {label}"]) for row in rows] == lower[:, g].tolist()
+        assert [float(row[f"upper end of {label}"]) for row in rows] == upper[:, g].tolist()
+    arguments = ("predict", folder / f"{kind}.json", folder / f"{kind}.csv", "--json")
+    _, text, _ = call(capsys, *arguments, "--interval", "0.8")
+    case = json.loads(text)["cases"][3]
+    if kind == "three":
+        assert case["intervals"]["b"] == [lower[3, 1], upper[3, 1]]
+    else:
+        assert case["interval"] == [lower[3, 1], upper[3, 1]]
+
+
+def test_predict_leaves_cases_open(folder, capsys):
+    rows, error = predicted(capsys, folder, "two", "--indeterminate-below", "0.56")
+    saved, X = kept_rows(folder, "two")
+    probability = saved.predict_proba(X)
+    best = np.array(saved.kept.classes)[probability.argmax(axis=1)]
+    expected = np.where(probability.max(axis=1) >= 0.56, best, "")
+    assert [row["predicted"] for row in rows] == expected.tolist()
+    left = int(np.sum(expected == ""))
+    assert 0 < left < len(rows)
+    assert f"{left} cases indeterminate" in error
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("numbers", ["--prevalence", "0.1"], "--prevalence does not go with"),
+        ("numbers", ["--interval", "0.9"], "which predicts numbers: leave it out"),
+        ("numbers", ["--indeterminate-below", "0.9"], "--indeterminate-below does not go"),
+        ("two", ["--prevalence", "often"], "often is neither a number nor CLASS=PROBABILITY"),
+        ("two", ["--prevalence", "well=0.1"], "lacks class 'ill'"),
+        ("three", ["--prevalence", "0.1"], "one number, but there are 3 classes"),
+        ("two", ["--interval", "90"], "level=90.0 must be between 0 and 1"),
+        ("two", ["--indeterminate-below", "70"], "must be from 0 to 1"),
+    ],
+)
+def test_options_that_make_no_sense(kind, options, message, folder, capsys):
+    arguments = ("predict", folder / f"{kind}.json", folder / f"{kind}.csv", *options)
+    code, _, error = call(capsys, *arguments)
+    assert code == 1
+    assert message in error

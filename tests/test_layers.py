@@ -39,6 +39,7 @@ ORDER = [
     "unselected.effects",
     "unselected.explaining",
     "unselected.prevalence",
+    "unselected.deciding",
     "unselected.estimators",
     "unselected.estimators.inputs",
     "unselected.estimators.fitting",

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
+from numpy.typing import NDArray
 
 from unselected.cli.opened import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.cli.options import (
@@ -57,6 +58,11 @@ def predict(
     quantiles: Annotated[
         tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
     ] = None,
+    prevalence: Annotated[
+        tuple[str, ...] | None, Parameter(consume_multiple=True, negative="")
+    ] = None,
+    interval: float | None = None,
+    indeterminate_below: float | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     speech: Speech = Speech(),  # noqa: B008 - frozen
 ) -> None:
@@ -81,18 +87,33 @@ def predict(
     quantiles
         Quantiles of the response to write, regression only; 0.05 0.5 0.95 where not given. They
         stand behind the names of the files.
+    prevalence
+        How common the classes are where the new cases come from, in place of the training set, for
+        example where that has cases and controls sampled apart: CLASS=PROBABILITY for each, or, of
+        two classes, the probability of the second. Behind the names of the files.
+    interval
+        Add intervals of the probabilities that hold this share of the posterior, for example 0.9.
+    indeterminate_below
+        Leave the prediction empty where no class is at least as probable as this.
     force
         Overwrite the output file.
     """
     saved = load_model(model)
-    if isinstance(saved, SavedClassifier) and quantiles is not None:
-        raise ValueError(
-            f"--quantiles does not go with {model}, which predicts classes: leave it out."
-        )
+    _check_options(
+        saved,
+        model,
+        {"--quantiles": quantiles},
+        {
+            "--prevalence": prevalence,
+            "--interval": interval,
+            "--indeterminate-below": indeterminate_below,
+        },
+    )
     with patience("predicting"):
         X, known_ids = _read_new(saved, new, id, features_in_rows, no_names)
         if isinstance(saved, SavedClassifier):
-            predicted = _classes(saved, X)
+            given = None if prevalence is None else _prevalence(prevalence, saved.kept.classes)
+            predicted = _classes(saved, X, given, interval, indeterminate_below)
         else:
             predicted = _numbers(saved, X, QUANTILES if quantiles is None else quantiles)
     note(f"{len(predicted.rows)} cases; {predicted.about}")
@@ -127,33 +148,94 @@ def _read_new(
     return table.X, table.ids
 
 
-def _classes(saved: SavedClassifier, X: Any) -> Prediction:
+def _check_options(
+    saved: Saved, model: str, of_numbers: dict[str, Any], of_classes: dict[str, Any]
+) -> None:
+    """Raise where an option is given that is for the other kind of response."""
+    classes = isinstance(saved, SavedClassifier)
+    for option, value in (of_numbers if classes else of_classes).items():
+        if value is not None:
+            what = "classes" if classes else "numbers"
+            raise ValueError(
+                f"{option} does not go with {model}, which predicts {what}: leave it out."
+            )
+
+
+def _prevalence(given: Sequence[str], classes: NDArray[Any]) -> Any:
+    """Return what was given on the command line as a number, or by class label."""
+    if len(given) == 1 and "=" not in given[0]:
+        return _number(given[0], given[0])
+    parts = [text.rpartition("=") for text in given]
+    values = {
+        label: _number(value, text) for (label, _, value), text in zip(parts, given, strict=True)
+    }
+    labels = {str(label): label for label in classes.tolist()}
+    return {labels.get(label, label): value for label, value in values.items()}
+
+
+def _number(text: str, given: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"--prevalence {given} is neither a number nor CLASS=PROBABILITY."
+        ) from None
+
+
+def _classes(
+    saved: SavedClassifier,
+    X: Any,
+    prevalence: Any,
+    level: float | None,
+    least: float | None,
+) -> Prediction:
     """Return the probabilities: that of the second of two classes, or those of all."""
-    probability = saved.predict_proba(X)
+    if least is not None and not 0.0 <= least <= 1.0:
+        raise ValueError(f"--indeterminate-below {least} must be from 0 to 1.")
+    probability = saved.predict_proba(X, prevalence=prevalence)
     labels = [str(label) for label in saved.kept.classes]
     guesses = saved.kept.classes[np.argmax(probability, axis=1)].tolist()
+    if least is not None:
+        sure = (probability.max(axis=1) >= least).tolist()
+        guesses = [guess if known else None for guess, known in zip(guesses, sure, strict=True)]
     shown = [1] if len(labels) == 2 else list(range(len(labels)))
-    rows = [
-        (*row, guess) for row, guess in zip(probability[:, shown].tolist(), guesses, strict=True)
-    ]
+    header = [f"probability of {labels[j]}" for j in shown]
+    columns = [probability[:, shown]]
+    if level is not None:
+        lower, upper = saved.predict_proba_interval(X, level=level, prevalence=prevalence)
+        header += [f"{end} end of {labels[j]}" for j in shown for end in ("lower", "upper")]
+        columns.append(np.stack([lower, upper], axis=2)[:, shown].reshape(len(lower), -1))
+    rows = [(*row, guess) for row, guess in zip(np.hstack(columns).tolist(), guesses, strict=True)]
     expected = float(np.mean(1.0 - probability.max(axis=1))) if len(rows) else None
-    if len(labels) == 2:
-        about = f"probabilities are those of {labels[1]}"
-        cases = [{"probability": p, "predicted": guess} for p, guess in rows]
-    else:
-        about = classes_text(saved.kept.classes)
-        cases = [
-            {"probabilities": dict(zip(labels, row, strict=False)), "predicted": row[-1]}
-            for row in rows
-        ]
     return Prediction(
-        header=[*(f"probability of {labels[j]}" for j in shown), "predicted"],
+        header=[*header, "predicted"],
         rows=rows,
         content={**classes_content(saved.kept.classes), "expected_error": expected},
-        cases=cases,
-        about=about,
-        after=None if expected is None else f"expected error {expected:.3f}",
+        cases=[_case(row, [labels[j] for j in shown], level is not None) for row in rows],
+        about=f"probabilities are those of {labels[1]}"
+        if len(labels) == 2
+        else classes_text(saved.kept.classes),
+        after=_remark(expected, guesses),
     )
+
+
+def _case(row: Sequence[Any], labels: Sequence[str], with_intervals: bool) -> dict[str, Any]:
+    """Return a row of the table as JSON has it."""
+    n = len(labels)
+    probability = dict(zip(labels, row, strict=False))
+    ends = {label: list(row[n + 2 * j : n + 2 * j + 2]) for j, label in enumerate(labels)}
+    if n == 1:
+        case = {"probability": row[0], **({"interval": ends[labels[0]]} if with_intervals else {})}
+    else:
+        case = {"probabilities": probability, **({"intervals": ends} if with_intervals else {})}
+    return {**case, "predicted": row[-1]}
+
+
+def _remark(expected: float | None, guesses: Sequence[Any]) -> str | None:
+    if expected is None:
+        return None
+    left = sum(guess is None for guess in guesses)
+    return f"expected error {expected:.3f}" + (f"; {left} cases indeterminate" if left else "")
 
 
 def _numbers(saved: SavedRegressor, X: Any, levels: Sequence[float]) -> Prediction:
