@@ -371,7 +371,7 @@ def coverage(replicate, least, corrected, seed, n):
 
 
 SETTINGS = [
-    (binary_replicate, None, 20),
+    (binary_replicate, None, 30),
     (binary_replicate, 1 / 2000, 20),
     (real_replicate, None, 60),
     (real_replicate, 1 / 300, 30),

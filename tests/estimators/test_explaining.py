@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit, logsumexp
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -241,3 +243,16 @@ def test_related_weights_are_the_probabilities_of_being_related(seed):
     model, _ = fitted("real, sparse", seed)
     total = related_weights(model._kept.posterior).sum(axis=1)
     np.testing.assert_allclose(total, model.related_probability_, atol=1e-9)
+
+
+def test_prevalence_is_routed_as_metadata(seed):
+    X, y, new = data("real", seed)
+    model = SelectiveGaussianNB(k=3)
+    with config_context(enable_metadata_routing=True):
+        asking = clone(model).set_predict_proba_request(prevalence=True)
+        pipe = make_pipeline(StandardScaler(), asking).fit(X, y)
+        routed = pipe.predict_proba(new, prevalence=0.01)
+        direct = pipe[-1].predict_proba(pipe[0].transform(new), prevalence=0.01)
+        np.testing.assert_array_equal(routed, direct)
+        with pytest.raises(UnsetMetadataPassedError, match="prevalence"):
+            make_pipeline(StandardScaler(), model).fit(X, y).predict_proba(new, prevalence=0.01)
