@@ -89,7 +89,7 @@ def test_the_page_stands_alone(page):
 def test_the_page_has_all_its_parts(findings, page):
     for name in ("Verdict", "Selected features", "Calibration", "Pictures", "Settings", "Method"):
         assert f"<h2>{name}</h2>" in page
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     kept = findings.corrected.selection_.indices
     for j in kept:
         assert f"&lt;gene {j}&gt;" in page
@@ -147,7 +147,7 @@ def page_of_three(three):
 
 def test_a_page_on_three_classes_stands_alone(page_of_three):
     stands_alone(page_of_three)
-    assert page_of_three.count("<svg") == 5
+    assert page_of_three.count("<svg") == 8
     assert "<gene" not in page_of_three
     assert "<b>" not in page_of_three
 
@@ -228,7 +228,7 @@ def test_a_page_on_numbers_has_all_its_parts(measured, page_of_numbers):
         "Method",
     ):
         assert f"<h2>{name}</h2>" in page_of_numbers
-    assert page_of_numbers.count("<svg") == 6
+    assert page_of_numbers.count("<svg") == 7
     assert "<gene" not in page_of_numbers
     for j in measured[2].corrected.selection_.indices:
         assert f"&lt;gene {j}&gt;" in page_of_numbers

@@ -13,13 +13,15 @@ from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.selecting import SelectingEstimator
-from unselected.plots import ConcentrationDisplay, OmissionProbabilityDisplay
+from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import decimals, digits, paragraph, table
 
 BOTH = ("corrected", "uncorrected")
 
 # How many features a page lists.
 _MOST_FEATURES = 100
+# Pictures of effects, of many classes.
+_MOST_EFFECTS = 6
 
 E = TypeVar("E", bound=SelectingEstimator)
 Names = Sequence[str] | NDArray[Any]
@@ -130,4 +132,14 @@ def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tu
     if corrected.threshold_ is not None:
         display = OmissionProbabilityDisplay.from_estimator(corrected)
         figures.append(("Probability that a feature looks too weak to be kept", display))
-    return figures
+    return figures + _effect_figures(corrected)
+
+
+def _effect_figures(corrected: Any) -> list[tuple[str, Any]]:
+    """Return a picture of the kept features' effects; of more than two classes one for each."""
+    effects = corrected.feature_effects()
+    if len(effects) == 0:
+        return []
+    shown = [name for name in effects.effects if name != "log_odds_ratio"][:_MOST_EFFECTS]
+    caption = "Kept features: as strong as they looked, and as they are likely to be"
+    return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]
