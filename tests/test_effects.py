@@ -173,7 +173,7 @@ def dense_effect(moments, kappa, n_omitted, least, x):
     nodes, masses = np.polynomial.legendre.leggauss(60)
     tau = 1.0 * (nodes + 1.0)  # half-normal with variance 1/10: nothing is beyond 2
     log_prior = np.log(masses) + stats.norm.logpdf(tau, scale=np.sqrt(0.1))
-    effect = np.linspace(-4.0, 4.0, 1601)
+    effect = np.linspace(-8.0, 8.0, 3201)
     log_s = np.linspace(-2.5, 2.5, 301)[:, None]
     gap = moments.offset[1] - moments.offset[0]
     log_f, log_null, below, mean = [], [], [], []
@@ -181,7 +181,7 @@ def dense_effect(moments, kappa, n_omitted, least, x):
         squares = within + (d - effect * np.exp(log_s)) ** 2 * (n0 * n1 / n)
         logs = -(n - 1) * log_s - 0.5 * squares * np.exp(-2.0 * log_s)
         of_effect = logsumexp(logs, axis=0)
-        log_null.append(of_effect[800])  # where the effect is 0
+        log_null.append(of_effect[1600])  # where the effect is 0
         prior = stats.norm.logpdf(effect, scale=np.sqrt(2.0) * tau[:, None])
         # Made to sum to 1, for the smallest tau falls between two points.
         terms = of_effect + prior - logsumexp(prior, axis=1, keepdims=True)
