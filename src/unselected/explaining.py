@@ -10,7 +10,7 @@ they are one, and it is told how far that is from the model's own.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from unselected.kept import KeptBernoulli, KeptGaussian, real_rows
 from unselected.models.gaussian import GaussianPosterior
 from unselected.models.two_real_groups import TwoGroupPosterior
 from unselected.quadrature import Floats, log_sum
+from unselected.tempering import Tempering
 
+# What evidence is worth is left out where it is, in logs, so much less likely than the best value.
+_UNLIKELY = 9.0
 # Elements of a table over rows, classes and nodes that are worked on at a time.
 _BLOCK = 1 << 20
 
@@ -45,7 +48,7 @@ class Explanation:
         Log odds before any feature is seen.
     contributions : array of shape (n, k)
         What each feature adds: log P(x_j | second class) - log P(x_j | first class); 0 where it is
-        missing.
+        missing. With ``dependence="tempered"`` times the mean of what evidence is worth.
     total : array of shape (n,)
         Prior and contributions together: the log odds at the mean of the posterior.
     log_odds : array of shape (n,)
@@ -106,11 +109,13 @@ def explain(
         Logs of the class probabilities before any feature is seen.
     features : array of shape (k,)
     """
-    log_joint = kept.log_joint(X, label) + (log_psi - kept.log_psi)
+    log_joint = kept.log_joint(X, label, log_psi)
     if isinstance(kept, KeptBernoulli):
         logs = _log_bits(kept, X, label)
     else:
         logs = _log_densities(kept, X, label)
+    if kept.tempering is not None:
+        logs = logs * kept.tempering.mean_eta
     parts = (_odds(values) for values in (log_psi, logs, log_joint))
     return Explanation(features, kept.classes, *parts)
 
@@ -174,24 +179,62 @@ def proba_interval(
     The probability given a node is P(class | x, node). The nodes have their posterior weights,
     given also the features of the case: weight * P(x | node). Under these the mean of P(class | x,
     node) is P(class | x), what is predicted. The ends are quantiles of its distribution.
+
+    Where evidence is tempered, each node is taken with each value of what evidence is worth.
     """
     tails = check_level(level)
     shift = (log_psi - kept.log_psi)[:, np.newaxis]
+    worth = None if kept.tempering is None else _likely(kept.tempering)
     size = kept.posterior.log_weights.size * kept.classes.size
-    rows = max(1, _BLOCK // size)
+    rows = max(1, _BLOCK // (size if worth is None else size * worth.eta.size))
     ends = np.empty((2, len(X), kept.classes.size))
     for start in range(0, len(X), rows):
         block = slice(start, start + rows)
         by_node = kept.log_joint_by_node(X[block], label) + shift
-        ends[:, block] = _weighted_quantiles(by_node, tails)
+        probability, weights = _by_node(by_node)
+        if worth is not None:
+            logs = by_node - log_psi[:, np.newaxis]
+            probability, weights = _by_worth(logs, log_psi, weights, worth)
+        ends[:, block] = _weighted_quantiles(probability, weights, tails)
     return ends[0], ends[1]
 
 
-def _weighted_quantiles(by_node: Floats, tails: Floats) -> Floats:
-    """Return quantiles of P(class | x, node) from log P(class, x, node), shape (2, rows, G)."""
+class _Worth(NamedTuple):
+    """Values of eta and epsilon, with their weights."""
+
+    eta: Floats
+    epsilon: Floats
+    weights: Floats
+
+
+def _likely(tempering: Tempering) -> _Worth:
+    """Return the values that are not very unlikely, to which quantiles are not sensitive."""
+    some = tempering.log_weights > np.max(tempering.log_weights) - _UNLIKELY
+    weights = np.exp(tempering.log_weights[some])
+    return _Worth(tempering.eta[some], tempering.epsilon[some], weights / weights.sum())
+
+
+def _by_node(by_node: Floats) -> tuple[Floats, Floats]:
+    """Return P(class | x, node), and the weights of the nodes, from log P(class, x, node)."""
     log_node = log_sum(by_node, axis=1)
-    probability = np.exp(by_node - log_node[:, np.newaxis])
     weights = np.exp(log_node - log_sum(log_node, axis=1)[:, np.newaxis])
+    return np.exp(by_node - log_node[:, np.newaxis]), weights
+
+
+def _by_worth(
+    log_evidence: Floats, log_psi: Floats, weights: Floats, worth: _Worth
+) -> tuple[Floats, Floats]:
+    """Return the same for each node and each value of what evidence is worth, one after another."""
+    logs = log_evidence[..., np.newaxis] * worth.eta + log_psi[:, np.newaxis, np.newaxis]
+    logs -= log_sum(logs, axis=1)[:, np.newaxis]
+    stray = np.exp(log_psi)[:, np.newaxis, np.newaxis]
+    probability = (1.0 - worth.epsilon) * np.exp(logs) + worth.epsilon * stray
+    joint = weights[..., np.newaxis] * worth.weights
+    return probability.reshape(*probability.shape[:2], -1), joint.reshape(len(joint), -1)
+
+
+def _weighted_quantiles(probability: Floats, weights: Floats, tails: Floats) -> Floats:
+    """Return quantiles of probabilities (rows, G, nodes), weights (rows, nodes): (2, rows, G)."""
     order = np.argsort(probability, axis=2)
     probability = np.take_along_axis(probability, order, axis=2)
     weights = np.take_along_axis(np.broadcast_to(weights[:, np.newaxis], order.shape), order, 2)

@@ -92,20 +92,18 @@ class KeptBernoulli:
         """What is known of which features are related; None where all are."""
         return _related(self.posterior) if self.model.least_fraction is not None else None
 
-    @property
-    def log_psi(self) -> Floats:
-        """Logs of the class probabilities before any feature is seen."""
-        return self.posterior.log_psi
-
     def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row, node), shape (rows, classes, nodes)."""
         bits = binarize_columns(X, self.thresholds, self.binarize, label)
         return self.posterior.log_joint_by_node(bits)
 
-    def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
-        """Return log P(class, row) for rows of the kept columns, in their order."""
+    def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
+        """Return log P(class, row) for rows of the kept columns, in their order.
+
+        See `tempered` for ``log_prior``, and for what evidence is worth.
+        """
         bits = binarize_columns(X, self.thresholds, self.binarize, label)
-        return tempered(self.posterior.log_joint(bits), self.log_psi, self.tempering)
+        return tempered(self.posterior.log_joint(bits), self.log_psi, self.tempering, log_prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,13 +160,16 @@ class KeptGaussian:
         """What is known of which features are related; None where all are."""
         return _related(self.posterior) if self.model.least_fraction is not None else None
 
-    def log_joint(self, X: NDArray[Any], label: Label) -> Floats:
-        """Return log P(class, row) for rows of the kept columns, in their order."""
+    def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
+        """Return log P(class, row) for rows of the kept columns, in their order.
+
+        See `tempered` for ``log_prior``, and for what evidence is worth.
+        """
         rows, log_psi = real_rows(X, label), self.log_psi
         joint = np.empty((len(rows), self.classes.size))
         for g, code in enumerate(np.eye(self.classes.size)):
             joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)
-        return tempered(joint, log_psi, self.tempering)
+        return tempered(joint, log_psi, self.tempering, log_prior)
 
     def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row, node), shape (rows, classes, nodes)."""
@@ -234,12 +235,28 @@ def _real_posterior(
     return condition_two_groups(model, contrasts, event)
 
 
-def tempered(log_joint: Floats, log_psi: Floats, tempering: Tempering | None) -> Floats:
-    """Return log P(class, row), or log P(class | row) where the evidence is tempered."""
-    if tempering is None:
-        return log_joint
-    prior = np.broadcast_to(log_psi, log_joint.shape)
-    return tempering.log_proba(log_joint - log_psi, prior)
+def tempered(
+    log_joint: Floats,
+    log_psi: Floats,
+    tempering: Tempering | None,
+    log_prior: Floats | None = None,
+) -> Floats:
+    """Return log P(class, row), or log P(class | row) where the evidence is tempered.
+
+    Parameters
+    ----------
+    log_joint : array of shape (n, G)
+        With the class probabilities learned.
+    log_psi : array of shape (G,)
+        Logs of these.
+    tempering : Tempering or None
+    log_prior : array of shape (G,), default=None
+        Logs of class probabilities to be used in their place.
+    """
+    if tempering is not None:
+        prior = log_psi if log_prior is None else log_prior
+        return tempering.log_proba(log_joint - log_psi, prior)
+    return log_joint if log_prior is None else np.asarray(log_joint + (log_prior - log_psi))
 
 
 def real_rows(X: NDArray[Any], label: Label) -> Floats:

@@ -19,8 +19,11 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
     classes_: NDArray[Any]
 
     @abstractmethod
-    def _log_joint(self, X: Any) -> Floats:
-        """Return log P(class, kept features) of each row, shape (n_samples, n_classes)."""
+    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
+        """Return log P(class, kept features) of each row, shape (n_samples, n_classes).
+
+        With ``log_prior`` for the logs of the class probabilities, where it is given.
+        """
 
     @property
     @abstractmethod
@@ -32,10 +35,7 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
         return self._log_psi if prevalence is None else log_prevalence(prevalence, self.classes_)
 
     def _log_joint_at(self, X: Any, prevalence: Any) -> Floats:
-        log_joint = self._log_joint(X)
-        if prevalence is None:
-            return log_joint
-        return np.asarray(log_joint + (self._log_prior(prevalence) - self._log_psi))
+        return self._log_joint(X, None if prevalence is None else self._log_prior(prevalence))
 
     def predict_log_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
         """Return the log of the predictive probabilities.

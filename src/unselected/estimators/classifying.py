@@ -120,10 +120,10 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         check_is_fitted(self)
         return ClassifierPanel(self._kept)
 
-    def _log_joint(self, X: Any) -> Floats:
+    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
-        return self._kept.log_joint(rows, self._label_kept)
+        return self._kept.log_joint(rows, self._label_kept, log_prior)
 
     @property
     def _log_psi(self) -> Floats:

@@ -111,8 +111,8 @@ class ClassifierPanel(ExplainingClassifier, Panel[C]):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"ClassifierPanel({self.n_features_in_} columns, classes {self.classes_.tolist()})"
 
-    def _log_joint(self, X: Any) -> Floats:
-        return self.kept.log_joint(self._checked_rows(X), self._label)
+    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
+        return self.kept.log_joint(self._checked_rows(X), self._label, log_prior)
 
     @property
     def _log_psi(self) -> Floats:

@@ -144,9 +144,8 @@ class SavedClassifier(SavedModel[KeptBernoulli | KeptGaussian]):
         log_proba : array of shape (n_samples, n_classes)
             In the order of ``kept.classes``.
         """
-        log_joint = self.kept.log_joint(self._checked(X), self._label)
-        if prevalence is not None:
-            log_joint += self._log_prior(prevalence) - self.kept.log_psi
+        log_prior = None if prevalence is None else self._log_prior(prevalence)
+        log_joint = self.kept.log_joint(self._checked(X), self._label, log_prior)
         return np.asarray(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
 
     def predict_proba(self, X: ArrayLike, *, prevalence: Any = None) -> Floats:
