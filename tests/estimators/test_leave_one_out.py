@@ -91,6 +91,20 @@ def test_responses_are_predicted_as_by_fits_without_each_case(rule, missing, see
     assert score.expected_squared_error == pytest.approx(np.mean(std**2))
 
 
+@pytest.mark.parametrize("case", ["bits", "bits, threshold", "medians", "numbers"])
+def test_frequencies_are_those_of_the_selections_without_each_case(case, seed):
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    fitted = clone(model).fit(X, y)
+    times = np.zeros(P)
+    for i in range(N):
+        kept = np.arange(N) != i
+        times[clone(model).fit(X[kept], y[kept]).selection_.indices] += 1
+    expected = times[fitted.selection_.indices] / N
+    np.testing.assert_array_equal(fitted.selection_frequency(), expected)
+    assert expected.min() < 1.0
+
+
 def test_selection_that_is_not_redone_would_be_caught(seed):
     """A wrong twin: columns chosen with all cases make cases left out look easy."""
     rng = np.random.default_rng(seed)

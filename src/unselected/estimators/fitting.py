@@ -175,6 +175,11 @@ class Fitting(ABC, Generic[K]):
         ]
         return _in_parts(fits, len(sets))
 
+    def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
+        """Select anew without each of some sets of cases."""
+        each_scores = self.scores_without(sets, self.rule.contest)
+        return [self.rule.select(scores) for scores in each_scores]
+
     def _together(self, kept: list[K]) -> list[K]:
         """Return fits whose posteriors are computed together, where that is faster."""
         return kept

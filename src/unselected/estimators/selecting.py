@@ -32,6 +32,7 @@ from unselected.estimators.inputs import (
 )
 from unselected.estimators.leave_one_out import k_grid, rules_of
 from unselected.events import Statistic
+from unselected.leaving_out import LeftOut
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
 from unselected.quadrature import Floats
 from unselected.scores import Scores
@@ -134,6 +135,24 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             threshold=self.threshold_,
             level=level,
         )
+
+    def selection_frequency(self) -> Floats:
+        """Return how often each kept feature is kept when each case is left out in turn.
+
+        A feature that hangs on single cases is kept in few of these selections. They are made in
+        one more pass over the training set.
+
+        Returns
+        -------
+        frequency : ndarray of shape (n_kept,)
+            From 0 to 1, in the order of ``selection_.indices``.
+        """
+        fitting = self._checked_fitting()
+        selections = fitting.selections_without(LeftOut.each_of(fitting.table.y.size))
+        times = np.zeros(self.n_features_in_, dtype=np.int64)
+        for selection in selections:
+            times[selection.indices] += 1
+        return np.asarray(times[self.selection_.indices] / len(selections))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
