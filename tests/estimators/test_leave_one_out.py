@@ -54,7 +54,7 @@ def test_probabilities_are_those_of_fits_without_each_case(case, seed):
     model, data = CLASSIFIERS[case]
     X, y = data(seed)
     ours = clone(model).fit(X, y).loo_predict_proba()
-    for i in range(0, N, 3):
+    for i in range(0, N, 5):
         kept = np.arange(N) != i
         alone = clone(model).fit(X[kept], y[kept]).predict_proba(X[i : i + 1])[0]
         np.testing.assert_allclose(ours[i], alone, rtol=0, atol=1e-10)
@@ -70,15 +70,17 @@ def test_folds_are_those_of_cross_validation(case, seed):
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("rule", [{"k": 6}, {"threshold": 0.3}, {"k": 3, "always_keep": [1, 2]}])
-@pytest.mark.parametrize("missing", [0.0, 0.05])
+@pytest.mark.parametrize(
+    ("rule", "missing"),
+    [({"k": 6}, 0.0), ({"threshold": 0.3}, 0.0), ({"k": 3, "always_keep": [1, 2]}, 0.05)],
+)
 def test_responses_are_predicted_as_by_fits_without_each_case(rule, missing, seed):
     X, _ = numbers(seed, missing=missing)
     y = np.nan_to_num(X[:, 0]) + np.random.default_rng(seed + 1).normal(size=N)
     model = SelectiveNaiveRegressor(**rule).fit(X, y)
     mean, std = model.loo_predict(return_std=True)
     log_density = model.loo_predict_log_density()
-    for i in range(0, N, 5):
+    for i in range(0, N, 9):
         kept = np.arange(N) != i
         alone = SelectiveNaiveRegressor(**rule).fit(X[kept], y[kept])
         expected = alone.predict(X[i : i + 1], return_std=True)
@@ -132,8 +134,9 @@ def test_scores_are_those_of_the_probabilities(seed):
 def test_a_path_of_k_is_as_each_k_alone(case, seed):
     model, data = CLASSIFIERS[case]
     X, y = data(seed)
-    path = clone(model).fit(X, y).k_path([2, 9, 5])
-    assert [score.k for score in path] == [2, 9, 5]
+    X, y = X[:18], y[:18]
+    path = clone(model).fit(X, y).k_path([9, 5])
+    assert [score.k for score in path] == [9, 5]
     for score in path:
         alone = clone(model).set_params(k=score.k).fit(X, y).loo_score_
         assert score.log_loss == pytest.approx(alone.log_loss, abs=1e-9)
@@ -145,14 +148,15 @@ def test_a_path_of_k_is_as_each_k_alone(case, seed):
 )
 def test_k_is_chosen_by_cases_left_out(model, seed):
     X, y = (bits if isinstance(model, SelectiveBernoulliNB) else numbers)(seed)
+    X, y = X[:14, :24], y[:14]
     model = clone(model).fit(X, y)
     best = min(model.k_path_, key=lambda score: score.log_loss)
-    assert [score.k for score in model.k_path_] == [1, 2, 5, 10, 20, 50, 100]
+    assert [score.k for score in model.k_path_] == [1, 2, 5, 10, 20]
     assert model.selection_.indices.size == best.k
     fixed = clone(model).set_params(k=best.k).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), fixed.predict_proba(X))
     assert model.loo_score_.log_loss == pytest.approx(best.log_loss)
-    kept = np.arange(N) != 4
+    kept = np.arange(14) != 4
     alone = clone(model).fit(X[kept], y[kept]).predict_proba(X[[4]])[0]
     np.testing.assert_allclose(model.loo_predict_proba()[4], alone, atol=1e-10)
 
