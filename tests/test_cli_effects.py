@@ -79,6 +79,27 @@ def test_inspect_writes_effects(kind, folder, capsys, tmp_path):
     assert "--force" in error
 
 
+def test_an_infinite_effect_at_face_value_is_none_in_json(capsys, tmp_path):
+    rows = [[float(j % 2), "ab"[j % 2]] for j in range(12)]
+    write_csv(tmp_path / "t.csv", ["g", "y"], rows)
+    call(
+        capsys,
+        "fit",
+        tmp_path / "t.csv",
+        "--target",
+        "y",
+        "--model",
+        "gaussian",
+        "-o",
+        tmp_path / "m",
+    )
+    code, text, _ = call(capsys, "inspect", tmp_path / "m", "--effects", "--json")
+    assert code == 0
+    (feature,) = json.loads(text)["effects"]["features"]
+    assert feature["mean_difference_naive"] is None
+    assert feature["mean_difference_mean"] > 1.0
+
+
 def test_a_bad_level_is_named(folder, capsys):
     code, _, error = call(capsys, "inspect", folder / "two.json", "--effects", "--level", 90)
     assert code == 1

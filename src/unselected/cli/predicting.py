@@ -304,11 +304,17 @@ def inspect(
 
 
 def _effects_content(told: FeatureEffects) -> dict[str, Any]:
-    rows = zip(*(column.tolist() for column in told.to_dict().values()), strict=True)
+    """Return the table as JSON has it: an infinite effect at face value becomes None."""
+    table = told.to_dict()
+    rows = zip(*(map(_finite, column.tolist()) for column in table.values()), strict=True)
     return {
         "level": told.level,
-        "features": [dict(zip(told.to_dict(), row, strict=True)) for row in rows],
+        "features": [dict(zip(table, row, strict=True)) for row in rows],
     }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _effects_text(told: FeatureEffects) -> str:
