@@ -68,6 +68,7 @@ ORDER = [
     "unselected.files",
     "unselected.files.checkpoints",
     "unselected.files.entries",
+    "unselected.files.tempering",
     "unselected.files.kinds",
     "unselected.files.features",
     "unselected.files.models",

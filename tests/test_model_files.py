@@ -29,6 +29,7 @@ from unselected.files.models import (
 from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
+from unselected.tempering import HeldOut, Tempering, TemperingPrior
 
 
 def selection_of(estimator):
@@ -854,6 +855,128 @@ def test_predicting_a_real_response_needs_no_scikit_learn(tmp_path):
     rows = [[1, np.nan, 0], [0, -3, 1]]
     assert json.loads(found) == load_model(path).predict_quantiles(rows).tolist()
     assert loaded == "[]"
+
+
+# --- what evidence is worth ----------------------------------------------------------------------
+
+
+def alike(X, y, seed):
+    """The same with features that repeat the first ones: their evidence is worth less."""
+    rng = np.random.default_rng(seed)
+    first = X[:, :1] + 0.8 * y[:, np.newaxis]
+    X = X.copy()
+    X[:, :8] = first + 0.3 * rng.normal(size=(len(X), 8))
+    return X
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "two classes", "three classes"])
+@pytest.mark.parametrize("prior", ["common", "sparse"])
+def test_a_saved_tempered_model_predicts_the_same(kind, prior, tmp_path, seed):
+    X, y = make_real(seed, 3 if kind == "three classes" else 2)
+    make = SelectiveBernoulliNB if kind == "bernoulli" else SelectiveGaussianNB
+    estimator = make(k=6, prior=prior, dependence="tempered").fit(alike(X, y, seed), y)
+    save_estimator(estimator, tmp_path / "model.json")
+    saved = load_model(tmp_path / "model.json")
+    new, _ = make_real(seed + 1000, 2)
+    rows = new[:, estimator.selection_.indices]
+    for predict in ("predict_log_proba", "predict_proba"):
+        ours, theirs = getattr(saved, predict)(rows), getattr(estimator, predict)(new)
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+    ours, theirs = saved.kept.tempering, estimator.tempering_
+    for name in ("eta", "epsilon", "log_weights"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), strict=True)
+    assert ours.left_out.size == 0  # a file tells nothing of single cases
+    save_estimator(make(k=6, prior=prior).fit(alike(X, y, seed), y), tmp_path / "plain.json")
+    plain = load_model(tmp_path / "plain.json")
+    assert plain.kept.tempering is None
+    assert np.abs(plain.predict_proba(rows) - saved.predict_proba(rows)).max() > 1e-6
+
+
+def test_nodes_that_come_twice_keep_their_order(tmp_path):
+    """Far out eta is 1 to the last digit: two rows have the same eta."""
+    eta = np.array([1.0, 1.0, 1.0, 1.0, 0.5])
+    epsilon = np.array([0.0, 0.2, 0.0, 0.4, 0.2])
+    logs = np.log([0.2, 0.1, 0.3, 0.3, 0.1])
+    nobody = np.zeros((0, 2))
+    cases = HeldOut(nobody, nobody, nobody[:, 0], nobody[:, 0])
+    tempering = Tempering(eta, epsilon, logs, cases, TemperingPrior())
+    document = json.loads(save_small(tmp_path / "model.json", tempering=tempering).read_text())
+    assert document["tempering"]["eta"] == [1.0, 1.0, 0.5]
+    assert document["tempering"]["epsilon"] == [0.0, 0.2, 0.4]
+    assert document["tempering"]["log_weights"][2] == [None, logs[4], None]
+    ours = load_model(tmp_path / "model.json").kept.tempering
+    for name, theirs in (("eta", eta), ("epsilon", epsilon), ("log_weights", logs)):
+        np.testing.assert_array_equal(getattr(ours, name), theirs, strict=True)
+
+
+def tempered_document(tmp_path, make=SelectiveGaussianNB):
+    X, y = make_real(0, 3 if make is SelectiveGaussianNB else 2, n=30, p=12)
+    estimator = make(k=3, dependence="tempered").fit(alike(X, y, 0), y)
+    save_estimator(estimator, tmp_path / "tempered.json", overwrite=True)
+    return json.loads((tmp_path / "tempered.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("", [], r"tempering is \[\], not a set of named entries"),
+        ("eta", ..., "tempering has no entry 'eta'"),
+        ("zeta", 1, "tempering has the unknown entry 'zeta'"),
+        ("eta", [], "the length of tempering eta has 0"),
+        ("eta", 0.5, "tempering eta is 0.5, not a list"),
+        ("eta", [0.5] * 200_000, "the length of tempering eta has 200000"),
+        ("eta.0", 1.5, r"tempering eta has 1.5 where a finite number in 0.0\.\.1.0"),
+        ("eta.0", "1", "tempering eta has '1'"),
+        ("eta.0", None, "tempering eta has None"),
+        ("epsilon.0", -0.1, "tempering epsilon has -0.1"),
+        ("epsilon.1", 0.0, "tempering epsilon has values that do not increase"),
+        ("epsilon", [0.5], "tempering log_weights has .* values where 1 are expected"),
+        ("epsilon", np.linspace(0, 1, 99_999).tolist(), "the number of tempering nodes has"),
+        ("log_weights", [], "tempering log_weights has 0 values"),
+        ("log_weights.0", [], "tempering log_weights has 0 values"),
+        ("log_weights.0", 3, "tempering log_weights is 3, not a list"),
+        ("log_weights.0.0", 0.1, "tempering log_weights has 0.1"),
+        ("log_weights.0.0", "x", "tempering log_weights has 'x'"),
+        ("log_weights.0.0", -1e-3, "tempering log_weights make a sum of 1.*, not 1"),
+        ("log_weights.0.0", 10**400, "tempering log_weights has 1000"),
+    ],
+)
+@pytest.mark.parametrize("make", [SelectiveBernoulliNB, SelectiveGaussianNB])
+def test_every_entry_of_tempering_is_checked(place, value, message, make, tmp_path):
+    document = tempered_document(tmp_path, make)
+    load_model(save(tmp_path / "model.json", json.dumps(document)))
+    wrong = changed(document, f"tempering.{place}".rstrip("."), value)
+    path = save(tmp_path / "changed.json", json.dumps(wrong))
+    with pytest.raises(ModelError, match=message) as error:
+        load_model(path)
+    assert str(error.value).startswith(f"{path} cannot be used as a model: ")
+
+
+def test_a_regression_has_no_tempering(tmp_path):
+    document = {**real_document("regression"), "tempering": None}
+    path = save(tmp_path / "model.json", json.dumps(document))
+    with pytest.raises(ModelError, match="the file has the unknown entry 'tempering'"):
+        load_model(path)
+
+
+def test_damaged_tempering_is_refused_or_harmless(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    document = tempered_document(tmp_path)
+    places = [p for p in leaves(document) if p[0] in (*_COMPUTED, "tempering")]
+    extremes = [None, 0, 1, -1, 1e-300, 1e-9, 0.5, 1e9, 1e150, 1e300, -1e300, -1e8, 5e-324]
+    refused = []
+    for _ in range(60):
+        copy = json.loads(json.dumps(document))
+        inside = rng.random() < 0.5  # of the many nodes, and of all the rest
+        chosen = [p for p in places if (p[0] == "tempering") == inside]
+        *parents, last = chosen[rng.integers(len(chosen))]
+        inner = copy
+        for key in parents:
+            inner = inner[key]
+        inner[last] = extremes[rng.integers(len(extremes))]
+        path = save(tmp_path / "changed.json", json.dumps(copy))
+        refused.append(assert_real_predicts_or_is_refused(path))
+    assert 0.2 < np.mean(refused) < 1
 
 
 # --- what a model says of its features -----------------------------------------------------------

@@ -184,7 +184,7 @@ class Tempering:
         The weights sum to 1.
     left_out : HeldOut
     prior : TemperingPrior
-        What it was learned from.
+        What it was learned from. A model that was read from its file knows no case of it.
 
     Examples
     --------

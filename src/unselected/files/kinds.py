@@ -26,6 +26,7 @@ from unselected.files.entries import (
     check_wholes,
     show,
 )
+from unselected.files.tempering import parse_tempering, tempering_entries
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
@@ -147,6 +148,7 @@ def bernoulli_entries(kept: KeptBernoulli) -> Entries:
         "event": _count_event_entry(kept.event),
         "priors": _priors_entry(model, ("f0", "f1", "a", "b")),
         "quadrature": {"rule": model.quadrature, "refinement": model.refinement},
+        **tempering_entries(kept.tempering),
     }
 
 
@@ -162,6 +164,7 @@ def parse_bernoulli(entries: Entries) -> KeptBernoulli:
         binarize=_parse_binarize(entries["binarize"]),
         classes=_parse_classes(entries["classes"], 2),
         names=parse_names(entries["names"], k),
+        tempering=parse_tempering(entries.get("tempering"), 2),
     )
 
 
@@ -342,6 +345,7 @@ def gaussian_entries(kept: KeptGaussian) -> Entries:
         "pseudocounts": np.asarray(kept.pseudocounts, dtype=np.float64),
         "moments": {name: getattr(moments, name) for name in names},
         **_gaussian_model_entries(kept.model, kept.event),
+        **tempering_entries(kept.tempering),
     }
 
 
@@ -359,6 +363,7 @@ def parse_gaussian(entries: Entries) -> KeptGaussian:
         pseudocounts=np.array([_prior(count, "pseudocounts") for count in pseudocounts]),
         classes=_parse_classes(entries["classes"], n_classes),
         names=parse_names(entries["names"], moments.size),
+        tempering=parse_tempering(entries.get("tempering"), n_classes),
     )
 
 

@@ -216,6 +216,7 @@ class _Kind:
     parse: Callable[[Entries], Kept]
     keys: tuple[str, ...]
     saved: Callable[[Any, Entries, Entries], SavedClassifier | SavedRegressor]
+    optional: tuple[str, ...] = ()
 
 
 _REAL = ("moments", "event", "priors", "quadrature")
@@ -226,6 +227,7 @@ _KINDS = {
         parse_bernoulli,
         ("classes", "counts", "thresholds", "binarize", "event", "priors", "quadrature"),
         SavedClassifier,
+        optional=("tempering",),
     ),
     "gaussian": _Kind(
         KeptGaussian,
@@ -233,6 +235,7 @@ _KINDS = {
         parse_gaussian,
         ("classes", "pseudocounts", *_REAL),
         SavedClassifier,
+        optional=("tempering",),
     ),
     "regression": _Kind(
         KeptRegression, regression_entries, parse_regression, ("y_mean", *_REAL), SavedRegressor
@@ -314,7 +317,7 @@ def _parse(content: bytes) -> SavedClassifier | SavedRegressor:
     document = _check_format(read_json(content))
     kind = _KINDS[document["kind"]]
     common = ("format", "version", "kind", "names", "selection", "provenance")
-    check_record(document, "the file", (*common, *kind.keys))
+    check_record(document, "the file", (*common, *kind.keys), kind.optional)
     kept = kind.parse(document)
     selection = _parse_selection(document["selection"], kept)
     return kind.saved(kept, selection, _parse_provenance(document["provenance"]))
