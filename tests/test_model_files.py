@@ -1,6 +1,7 @@
 """Models written and read back: to the last bit, or refused."""
 
 import dataclasses
+import functools
 import json
 import math
 import re
@@ -909,11 +910,15 @@ def test_nodes_that_come_twice_keep_their_order(tmp_path):
         np.testing.assert_array_equal(getattr(ours, name), theirs, strict=True)
 
 
-def tempered_document(tmp_path, make=SelectiveGaussianNB):
+@functools.cache
+def tempered_text(make=SelectiveGaussianNB):
+    """The file of a small model."""
     X, y = make_real(0, 3 if make is SelectiveGaussianNB else 2, n=30, p=12)
     estimator = make(k=3, dependence="tempered").fit(alike(X, y, 0), y)
-    save_estimator(estimator, tmp_path / "tempered.json", overwrite=True)
-    return json.loads((tmp_path / "tempered.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        save_estimator(estimator, path)
+        return path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -943,7 +948,7 @@ def tempered_document(tmp_path, make=SelectiveGaussianNB):
 )
 @pytest.mark.parametrize("make", [SelectiveBernoulliNB, SelectiveGaussianNB])
 def test_every_entry_of_tempering_is_checked(place, value, message, make, tmp_path):
-    document = tempered_document(tmp_path, make)
+    document = json.loads(tempered_text(make))
     load_model(save(tmp_path / "model.json", json.dumps(document)))
     wrong = changed(document, f"tempering.{place}".rstrip("."), value)
     path = save(tmp_path / "changed.json", json.dumps(wrong))
@@ -961,7 +966,7 @@ def test_a_regression_has_no_tempering(tmp_path):
 
 def test_damaged_tempering_is_refused_or_harmless(tmp_path, seed):
     rng = np.random.default_rng(seed)
-    document = tempered_document(tmp_path)
+    document = json.loads(tempered_text())
     places = [p for p in leaves(document) if p[0] in (*_COMPUTED, "tempering")]
     extremes = [None, 0, 1, -1, 1e-300, 1e-9, 0.5, 1e9, 1e150, 1e300, -1e300, -1e8, 5e-324]
     refused = []

@@ -6,7 +6,8 @@ evidence is worth what it says. `advice` puts both into words.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, gamma
 
 from unselected.quadrature import Floats, log_sum
-from unselected.tempering import HeldOut
+from unselected.tempering import HeldOut, Tempering
 
 # More features than this are thinned to so many: all pairs of them are looked at.
 _MOST_FEATURES = 1000
@@ -354,8 +355,51 @@ def _log_likelihood_at_infinity(left_out: HeldOut, slope: float) -> float:
     return float(np.sum(left_out.seen_prior - log_sum(logs, axis=1)))
 
 
-def advice(correlation: WithinClassCorrelation, slope: CalibrationSlope) -> list[str]:
+@dataclass(frozen=True)
+class DependenceReport:
+    """What is known of dependence between the kept features, and what it does.
+
+    Attributes
+    ----------
+    correlation : WithinClassCorrelation
+        Of the kept features in the training cases.
+    slope : CalibrationSlope
+        What a unit of evidence, as the model has it, was worth to cases left out in ten folds.
+    advice : tuple of str
+        Both in words, and last what follows.
+    """
+
+    correlation: WithinClassCorrelation
+    slope: CalibrationSlope
+    advice: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, tempering: Tempering | None = None
+    ) -> "DependenceReport":
+        """Look at kept features and classes, as `within_class_correlation`, and cases left out."""
+        correlation, slope = within_class_correlation(X, y), calibration_slope(held_out)
+        return cls(correlation, slope, tuple(advice(correlation, slope, tempering=tempering)))
+
+    def content(self) -> dict[str, Any]:
+        """Return the same in plain types; None stands for what is not a finite number."""
+        parts = {"correlation": asdict(self.correlation), "slope": asdict(self.slope)}
+        finite = {
+            name: {key: value if np.isfinite(value) else None for key, value in part.items()}
+            for name, part in parts.items()
+        }
+        return {**finite, "advice": list(self.advice)}
+
+
+def advice(
+    correlation: WithinClassCorrelation,
+    slope: CalibrationSlope,
+    *,
+    tempering: Tempering | None = None,
+) -> list[str]:
     """Say in plain words what was found, and what follows.
+
+    A model that is tempered has no need of being told to be; what it learned is told instead.
 
     >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
     >>> words = advice(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62))
@@ -363,6 +407,8 @@ def advice(correlation: WithinClassCorrelation, slope: CalibrationSlope) -> list
     Evidence for the classes is counted about 5.1 times. Use dependence="tempered".
     """
     sentences = [*_words_of_correlation(correlation), _words_of_slope(slope)]
+    if tempering is not None:
+        return [*sentences, f'dependence="tempered" is in use. {tempering.in_words()}']
     return [*sentences, _recommendation(correlation, slope)]
 
 

@@ -92,17 +92,20 @@ class KeptBernoulli:
         """What is known of which features are related; None where all are."""
         return _related(self.posterior) if self.model.least_fraction is not None else None
 
+    def as_modelled(self, X: NDArray[Any], label: Label) -> NDArray[Any]:
+        """Return rows of the kept columns, in their order, as bits."""
+        return binarize_columns(X, self.thresholds, self.binarize, label)
+
     def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row, node), shape (rows, classes, nodes)."""
-        bits = binarize_columns(X, self.thresholds, self.binarize, label)
-        return self.posterior.log_joint_by_node(bits)
+        return self.posterior.log_joint_by_node(self.as_modelled(X, label))
 
     def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order.
 
         See `tempered` for ``log_prior``, and for what evidence is worth.
         """
-        bits = binarize_columns(X, self.thresholds, self.binarize, label)
+        bits = self.as_modelled(X, label)
         return tempered(self.posterior.log_joint(bits), self.log_psi, self.tempering, log_prior)
 
 
@@ -160,12 +163,16 @@ class KeptGaussian:
         """What is known of which features are related; None where all are."""
         return _related(self.posterior) if self.model.least_fraction is not None else None
 
+    def as_modelled(self, X: NDArray[Any], label: Label) -> Floats:
+        """Return rows of the kept columns, in their order, as numbers; NaN is a missing one."""
+        return real_rows(X, label)
+
     def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
         """Return log P(class, row) for rows of the kept columns, in their order.
 
         See `tempered` for ``log_prior``, and for what evidence is worth.
         """
-        rows, log_psi = real_rows(X, label), self.log_psi
+        rows, log_psi = self.as_modelled(X, label), self.log_psi
         joint = np.empty((len(rows), self.classes.size))
         for g, code in enumerate(np.eye(self.classes.size)):
             joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)

@@ -259,6 +259,15 @@ class Tempering:
         """The posterior probability that eta is 1."""
         return float(np.exp(self.log_weights)[self.eta == 1.0].sum())
 
+    def in_words(self) -> str:
+        """Return what was learned, in a sentence."""
+        return (
+            f"A unit of evidence counts as {self.mean_eta:.2f} (posterior mean of eta, which is 1 "
+            f"with probability {self.untempered_probability:.2f}), and "
+            f"{100.0 * self.mean_epsilon:.1f} % of cases are taken for strays (posterior mean of "
+            "epsilon)."
+        )
+
     def log_proba(self, log_evidence: ArrayLike, log_prior: ArrayLike) -> Floats:
         """Return log probabilities of the classes, or masses at the points of a grid.
 

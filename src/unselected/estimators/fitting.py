@@ -35,7 +35,7 @@ from unselected.selection import (
     keep_top,
 )
 from unselected.tables import Ints
-from unselected.tempering import Tempering
+from unselected.tempering import HeldOut, Tempering
 
 # Evidence is weighed by cases in so many folds.
 N_FOLDS = 10
@@ -227,9 +227,13 @@ class ClassFitting(Fitting[C], Generic[C]):
         """Return a fit to all cases with the worth of its evidence, where that is learned."""
         if not self.tempers:
             return kept
+        return replace(kept, tempering=Tempering.learn(self.held_out()))
+
+    def held_out(self) -> HeldOut:
+        """Return what each case looks like to a fit without its fold, selection included."""
         sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
         self.check_classes_left(sets)
-        return replace(kept, tempering=self._learned(self.fits_without(sets)[0]))
+        return self._seen_by(self.fits_without(sets)[0])
 
     def log_proba_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
@@ -249,7 +253,8 @@ class ClassFitting(Fitting[C], Generic[C]):
             for fit, folds in zip(outer, inner, strict=True):
                 kept = fit.kept
                 if self.tempers:
-                    kept = replace(kept, tempering=self._learned([next(rest) for _ in folds]))
+                    held_out = self._seen_by([next(rest) for _ in folds])
+                    kept = replace(kept, tempering=Tempering.learn(held_out))
                     vars(kept)["posterior"] = fit.kept.posterior
                 log_joint = kept.log_joint(fit.rows, self.table.label)
                 by_set.append(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
@@ -276,13 +281,14 @@ class ClassFitting(Fitting[C], Generic[C]):
         n = self.table.y.size
         return [LeftOut.rows(np.union1d(left.out, fold), n, asked=fold) for fold in folds]
 
-    def _learned(self, fits: list[LeftOutFit[C]]) -> Tempering:
-        """Learn what evidence is worth from the cases of each fold."""
+    def _seen_by(self, fits: list[LeftOutFit[C]]) -> HeldOut:
+        """Return what the cases of each fold look like to the fit without it."""
         joint = np.concatenate([fit.kept.log_joint(fit.rows, self.table.label) for fit in fits])
         prior = np.concatenate([np.tile(fit.kept.log_psi, (len(fit.rows), 1)) for fit in fits])
         rows = np.concatenate([fit.left.asked for fit in fits])
         order = np.argsort(rows)
-        return Tempering.fit((joint - prior)[order], prior[order], self.table.y[rows[order]])
+        y = self.table.y[rows[order]]
+        return HeldOut.of_classes((joint - prior)[order], prior[order], y)
 
 
 def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:
