@@ -105,6 +105,7 @@ ORDER = [
     "unselected.plots",
     "unselected.report.page",
     "unselected.report.both",
+    "unselected.report.dependence",
     "unselected.report.classes",
     "unselected.report.responses",
     "unselected.report",

@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -89,6 +90,7 @@ def test_the_page_stands_alone(page):
 def test_the_page_has_all_its_parts(findings, page):
     for name in ("Verdict", "Selected features", "Calibration", "Pictures", "Settings", "Method"):
         assert f"<h2>{name}</h2>" in page
+    assert "<h2>Dependence between features</h2>" in page
     assert page.count("<svg") == 6
     kept = findings.corrected.selection_.indices
     for j in kept:
@@ -122,6 +124,65 @@ def test_no_errors_are_not_taken_for_caution(findings):
         )
         text = verdict(replace(findings, rows={**findings.rows, "corrected": row}))[1]
         assert text.endswith("so that it is too cautious.") == cautious
+
+
+# Dependence between features
+
+
+def section(page, name):
+    return page.split(f"<h2>{name}</h2>")[1].split("</section>")[0]
+
+
+def test_the_section_on_dependence_says_what_the_classifier_says(findings, page):
+    found, told = (
+        findings.corrected.dependence_report(),
+        section(page, "Dependence between features"),
+    )
+    assert findings.dependence == found
+    for sentence in found.advice:
+        assert escape(sentence) in told
+    assert f"<td>{found.correlation.effective_features:.1f}</td><td>10</td>" in told
+    slope = found.slope
+    assert f"<td>{slope.slope:.2f} ({slope.low:.2f} to {slope.high:.2f})</td><td>1</td>" in told
+    assert "A unit of evidence counts as" not in told
+
+
+@pytest.fixture(scope="module")
+def copied():
+    """Six features that are one measurement: a page with and without tempering."""
+    rng = np.random.default_rng(8)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 100))
+    X[:, :6] = X[:, :1] + y[:, np.newaxis] + 0.2 * rng.normal(size=(60, 6))
+    folds = {"n_splits": 3, "n_repeats": 1}
+    return {
+        dependence: examine(
+            X, y, classifier=SelectiveGaussianNB(k=6, dependence=dependence), **folds
+        )
+        for dependence in ("none", "tempered")
+    }
+
+
+def test_dependence_is_found_and_tempering_told(copied):
+    plain, tempered = copied["none"], copied["tempered"]
+    assert 'Use dependence="tempered".' in " ".join(verdict(plain))
+    assert escape('Use dependence="tempered".') in section(
+        report(plain), "Dependence between features"
+    )
+    told = section(report(tempered), "Dependence between features")
+    assert escape(tempered.corrected.tempering_.in_words()) in told
+    assert "Use dependence" not in told
+    assert 'Use dependence="tempered".' not in " ".join(verdict(tempered))
+
+
+def test_one_feature_depends_on_no_other():
+    X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
+    model = SelectiveGaussianNB(k=1)
+    findings = examine(X, y, classifier=model, n_splits=3, n_repeats=1)
+    told = section(report(findings), "Dependence between features")
+    assert "There are no two features to be correlated." in told
+    assert "<td>unknown</td>" in told
+    assert "nan" not in told
 
 
 # Real-valued features, several classes

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, gamma
 
 from unselected.quadrature import Floats, log_sum
-from unselected.tempering import HeldOut, Tempering
+from unselected.tempering import HeldOut
 
 # More features than this are thinned to so many: all pairs of them are looked at.
 _MOST_FEATURES = 1000
@@ -375,11 +375,11 @@ class DependenceReport:
 
     @classmethod
     def of(
-        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, tempering: Tempering | None = None
+        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, *, tempered: bool = False
     ) -> "DependenceReport":
         """Look at kept features and classes, as `within_class_correlation`, and cases left out."""
         correlation, slope = within_class_correlation(X, y), calibration_slope(held_out)
-        return cls(correlation, slope, tuple(advice(correlation, slope, tempering=tempering)))
+        return cls(correlation, slope, tuple(advice(correlation, slope, tempered=tempered)))
 
     def content(self) -> dict[str, Any]:
         """Return the same in plain types; None stands for what is not a finite number."""
@@ -395,11 +395,11 @@ def advice(
     correlation: WithinClassCorrelation,
     slope: CalibrationSlope,
     *,
-    tempering: Tempering | None = None,
+    tempered: bool = False,
 ) -> list[str]:
     """Say in plain words what was found, and what follows.
 
-    A model that is tempered has no need of being told to be; what it learned is told instead.
+    A model that is tempered has no need of being told to be.
 
     >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
     >>> words = advice(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62))
@@ -407,8 +407,8 @@ def advice(
     Evidence for the classes is counted about 5.1 times. Use dependence="tempered".
     """
     sentences = [*_words_of_correlation(correlation), _words_of_slope(slope)]
-    if tempering is not None:
-        return [*sentences, f'dependence="tempered" is in use. {tempering.in_words()}']
+    if tempered:
+        return [*sentences, 'dependence="tempered" is in use, which allows for that.']
     return [*sentences, _recommendation(correlation, slope)]
 
 

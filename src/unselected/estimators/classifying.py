@@ -96,7 +96,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         The correlations are those of the training cases. What a unit of evidence is worth comes
         from a fit without each of ten folds, selection included, which takes one more pass over
         the training set; with ``dependence="tempered"`` it is known from `fit`. With
-        ``preselected_from`` the folds cannot repeat the selection, and it comes out too high.
+        ``preselected_from`` the folds cannot repeat the selection, and it may come out too high.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         table, tempering = fitting.table, kept.tempering
         rows = kept.as_modelled(table.X[:, self.selection_.indices], self._label_kept)
         held_out = fitting.held_out() if tempering is None else tempering.left_out
-        return DependenceReport.of(rows, table.y, held_out, tempering)
+        return DependenceReport.of(rows, table.y, held_out, tempered=tempering is not None)
 
     def _loo_scores(
         self, fitting: ClassFitting[C], rules: list[SelectionRule]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.calibration import DecileRow, decile_table, most_probable
+from unselected.dependence import DependenceReport
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.experiments import ComparisonRecord, ComparisonRow, compare, comparison_table
@@ -26,6 +27,7 @@ from unselected.report.both import (
     preselected_sentences,
     settings_of,
 )
+from unselected.report.dependence import dependence_section
 from unselected.report.page import (
     decimals,
     digits,
@@ -47,7 +49,7 @@ class Findings:
 
     ``y`` holds the numbers of the classes, and ``probability``, for each method, the
     cross-validated probabilities of all classes, averaged over the repetitions, a row for each
-    case.
+    case. ``dependence`` is of the corrected classifier, fitted to all cases.
     """
 
     corrected: SelectiveBernoulliNB | SelectiveGaussianNB
@@ -57,6 +59,7 @@ class Findings:
     probability: dict[str, Floats]
     rows: dict[str, ComparisonRow]
     settings: dict[str, Any]
+    dependence: DependenceReport
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
@@ -68,6 +71,7 @@ class Findings:
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
+            ("Dependence between features", dependence_section(self.corrected, self.dependence)),
             ("Pictures", pictures(_figures(self))),
             ("Settings", settings_table(self.settings)),
             ("Method", method_section("class")),
@@ -128,6 +132,7 @@ def examine(
         probability=_mean_probability(records),
         rows={row.method: row for row in comparison_table(records, y, seed=seed)},
         settings=settings_of(classifier, seed, folds, provenance),
+        dependence=corrected.dependence_report(),
     )
 
 
@@ -153,7 +158,8 @@ def _verdict(findings: Findings) -> list[str]:
         sentences.append(
             "What is left of overconfidence after the correction does not come from the "
             "selection. The usual reason is that features depend on each other, so that the same "
-            "evidence is counted several times: treat probabilities near 0 and 1 with caution."
+            "evidence is counted several times: treat probabilities near 0 and 1 with caution. "
+            f"What is known of that is told below. {findings.dependence.advice[-1]}"
         )
     frequencies = findings.rows.get("class frequencies")
     if (
