@@ -403,6 +403,13 @@ def test_inspect_shows_what_each_kind_holds(real):
         (["cv", "classes-train.csv", "--model", "bernoulli"], 1, "choose gaussian"),
         (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
         (["cv", "classes-train.csv", "--splits", "40"], 1, "n_splits=40"),
+        (["cv", "classes-train.csv", "--loo", "--splits", "4"], 1, "--splits does not go with"),
+        (["cv", "numbers-train.csv", "--loo", "--repeats", "1"], 1, "--repeats does not go with"),
+        (["cv", "classes-train.csv", "--loo", "--jobs", "2"], 1, "--jobs does not go with --loo"),
+        (["cv", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
+        (["fit", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
+        (["report", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
+        (["fit", "classes-train.csv", "--dependence", "strong"], 2, "strong"),
         (["report", "classes-train.csv", "--model", "regression"], 1, "choose gaussian"),
         (["report", "classes-train.csv", "-o", "bits.csv"], 2, "bits.csv exists already"),
         (["predict", "classes.json", "classes-new.csv", "--quantiles", "0.5"], 1, "leave it out"),
@@ -430,6 +437,161 @@ def test_what_does_not_go_together_is_told(real, arguments, code, message):
     assert "Traceback" not in answer.stderr
     assert answer.stdout == ""
     assert not (real / "never.json").exists()
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    """Tables in which six features are one measurement; and a tempered model of one of them."""
+    path = tmp_path_factory.mktemp("copies")
+    for table, seed in (("train", 3), ("new", 4)):
+        rng = np.random.default_rng(seed)
+        codes = np.arange(50) % 2
+        X = rng.normal(size=(50, 20))
+        X[:, :6] = X[:, :1] + codes[:, np.newaxis] + 0.3 * rng.normal(size=(50, 6))
+        labels = np.array(["a", "b"])[codes]
+        names = ["response", *(f"x{j}" for j in range(20))]
+        for name, values in (("real", X.round(6)), ("bits", (X > 0.5).astype(int))):
+            rows = np.column_stack([labels.astype(object), values.astype(object)]).tolist()
+            write_table(path / f"{name}-{table}.csv", names, rows)
+    asked = ("--target", "response", "--k", 5, "--dependence", "tempered")
+    for name in ("real", "bits"):
+        answer = call("fit", f"{name}-train.csv", *asked, "-o", f"{name}.json", cwd=path)
+        assert answer.returncode == 0, answer.stderr
+        assert (
+            'dependence: dependence="tempered" is in use, which allows for that.\n' in answer.stderr
+        )
+        assert "evidence: A unit of evidence counts as" in answer.stderr
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "make"), [("real", SelectiveGaussianNB), ("bits", SelectiveBernoulliNB)]
+)
+def test_tempered_probabilities_equal_the_python_api(copies, name, make):
+    train = read_table(copies / f"{name}-train.csv", target="response")
+    new = read_table(copies / f"{name}-new.csv", target="response")
+    model = make(k=5, dependence="tempered").fit(train.X, train.y)
+    answer = call("predict", f"{name}.json", f"{name}-new.csv", cwd=copies)
+    rows = list(csv.DictReader(io.StringIO(answer.stdout)))
+    ours = [float(row["probability of b"]) for row in rows]
+    np.testing.assert_allclose(ours, model.predict_proba(new.X)[:, 1], rtol=1e-12)
+    plain = make(k=5).fit(train.X, train.y).predict_proba(new.X)[:, 1]
+    assert np.abs(plain - ours).max() > 0.01
+
+
+def test_inspect_tells_what_evidence_is_worth(copies):
+    train = read_table(copies / "real-train.csv", target="response")
+    model = SelectiveGaussianNB(k=5, dependence="tempered").fit(train.X, train.y)
+    tempering, report = model.tempering_, model.dependence_report()
+    text = call("inspect", "real.json", cwd=copies).stdout
+    assert f"evidence: tempered. A unit of evidence counts as {tempering.mean_eta:.2f} " in text
+    assert f"{100 * tempering.mean_epsilon:.1f} % of cases are taken for strays" in text
+    assert [line for line in text.splitlines() if line.startswith("dependence: ")] == [
+        f"dependence: {sentence}" for sentence in report.advice
+    ]
+    told = json.loads(call("inspect", "real.json", "--json", cwd=copies).stdout)
+    assert told["tempering"]["mean_eta"] == pytest.approx(tempering.mean_eta, rel=1e-12)
+    assert told["tempering"]["mean_epsilon"] == pytest.approx(tempering.mean_epsilon, rel=1e-12)
+    assert told["provenance"]["dependence"] == report.content()
+
+
+def test_fit_looks_at_dependence_and_advises(copies, tmp_path):
+    asked = ("--target", "response", "--k", 5, "--json", "-o", tmp_path / "model.json")
+    answer = call("fit", "real-train.csv", *asked, cwd=copies)
+    train = read_table(copies / "real-train.csv", target="response")
+    report = SelectiveGaussianNB(k=5).fit(train.X, train.y).dependence_report()
+    for sentence in report.advice:
+        assert f"dependence: {sentence}\n" in answer.stderr
+    assert json.loads(answer.stdout)["dependence"] == report.content()
+    text = call("inspect", tmp_path / "model.json", cwd=copies).stdout
+    assert f"dependence: {report.advice[-1]}\n" in text
+    assert "evidence: " not in text
+
+
+def test_dependence_that_cannot_be_looked_at_is_no_error(tmp_path):
+    """Of a class with one case, a fold without it has none."""
+    rng = np.random.default_rng(0)
+    rows = [["b" if i == 0 else "a", *rng.normal(size=5).round(3).tolist()] for i in range(20)]
+    write_table(tmp_path / "t.csv", ["y", "v", "w", "x", "z", "u"], rows)
+    arguments = ("fit", "t.csv", "--target", "y", "--k", 2)
+    answer = call(*arguments, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "note: dependence between features was not looked at: class 'b' has 1" in answer.stderr
+    assert "dependence" not in json.loads((tmp_path / "model.json").read_text())["provenance"]
+    answer = call(*arguments, "--dependence", "tempered", "-o", "other.json", cwd=tmp_path)
+    assert answer.returncode == 1
+    assert "class 'b' has 1" in answer.stderr
+
+
+def test_a_table_that_stays_in_its_file_is_read_once(copies, tmp_path):
+    train = read_table(copies / "real-train.csv", target="response")
+    np.save(tmp_path / "t.npy", train.X)
+    arguments = ("fit", "t.npy", "--target", f"{copies / 'real-train.csv'}:response", "--k", 5)
+    answer = call(*arguments, "-o", "plain.json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "was not looked at; --dependence tempered does" in answer.stderr
+    answer = call(*arguments, "--dependence", "tempered", "-o", "t.json", cwd=tmp_path)
+    assert 'dependence: dependence="tempered" is in use' in answer.stderr
+    ours, theirs = (
+        json.loads(path.read_text()) for path in (tmp_path / "t.json", copies / "real.json")
+    )
+    assert ours["tempering"] == theirs["tempering"]
+
+
+@pytest.mark.parametrize("name", ["real", "bits"])
+def test_the_number_of_features_is_chosen_by_cases_left_out(copies, name, tmp_path):
+    arguments = ("fit", f"{name}-train.csv", "--target", "response", "--k", "loo", "--json")
+    answer = call(*arguments, "-o", tmp_path / "model.json", cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    best = min(told["k_path"], key=lambda score: score["log_loss"])
+    assert [score["k"] for score in told["k_path"]] == [1, 2, 5, 10, 20]
+    assert len(told["features"]) == best["k"]
+    assert f"k = {best['k']} best predicts cases left out, with a log loss of" in answer.stderr
+
+
+def test_cv_leaves_out_each_case(copies, real):
+    train = read_table(copies / "real-train.csv", target="response")
+    arguments = ("cv", "real-train.csv", "--target", "response", "--k", 5, "--loo")
+    asked = ("--method", "corrected", "--method", "class frequencies")
+    told = json.loads(call(*arguments, *asked, "--json", cwd=copies).stdout)
+    model = SelectiveGaussianNB(k=5).fit(train.X, train.y)
+    row = told["rows"][0]
+    assert row["log_loss"]["value"] == pytest.approx(model.loo_score_.log_loss, rel=1e-9)
+    assert row["expected_error"]["value"] == pytest.approx(model.loo_score_.expected_error)
+    assert [row["method"] for row in told["rows"]] == ["corrected", "class frequencies"]
+    assert told["loo"] is True
+    arguments = ("cv", "numbers-train.csv", "--target", "response", "--k", 4, "--loo")
+    answer = call(*arguments, "--method", "corrected", "--json", cwd=real)
+    train = read_table(real / "numbers-train.csv", target="response")
+    model = SelectiveNaiveRegressor(k=4).fit(train.X, train.y)
+    found = json.loads(answer.stdout)["rows"][0]["log_density"]["value"]
+    assert found == pytest.approx(-model.loo_score_.log_loss, rel=1e-9)
+
+
+def test_cv_with_a_number_of_features_that_is_chosen(copies):
+    arguments = ("cv", "bits-train.csv", "--target", "response", "--k", "loo", "--repeats", 1)
+    asked = ("--method", "corrected", "--method", "SelectKBest + LogisticRegression", "--json")
+    answer = call(*arguments, *asked, cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    train = read_table(copies / "bits-train.csv", target="response")
+    chosen = SelectiveBernoulliNB(k="loo").fit(train.X, train.y).selection_.indices.size
+    told = json.loads(answer.stdout)
+    assert (told["k"], told["k_of_others"]) == ("loo", chosen)
+    assert told["rows"][1]["features_needed"] == chosen
+    assert "so many are selected by the others" in answer.stderr
+
+
+def test_tempered_models_are_compared_and_reported(copies, tmp_path):
+    arguments = ("--target", "response", "--k", 5, "--dependence", "tempered", "--repeats", 1)
+    answer = call("cv", "bits-train.csv", *arguments, "--method", "corrected", cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    plain = call("cv", "bits-train.csv", *arguments[:4], *arguments[6:], cwd=copies)
+    assert answer.stdout.splitlines()[1] != plain.stdout.splitlines()[1]
+    page = tmp_path / "page.html"
+    answer = call("report", "bits-train.csv", *arguments, "-o", page, cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    assert "A unit of evidence counts as" in page.read_text()
 
 
 def test_warnings_are_one_line_without_a_path(real):

@@ -256,6 +256,39 @@ def test_columns_always_kept_may_be_named():
 # What is wrong is named
 
 
+@pytest.mark.parametrize("options", [{"k": 5}, {"k": 4, "dependence": "tempered"}, {"k": "loo"}])
+def test_each_case_is_left_out(options, seed):
+    """Ours in one pass, or n fits for k="loo"; the usual methods by n fits."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(16) % 2)
+    X = rng.normal(size=(16, 9))
+    X[:, :3] += y[:, np.newaxis]
+    ours, usual = SelectiveGaussianNB(**options), "SelectKBest + GaussianNB"
+    records = compare(
+        X, y, k=5, classifier=ours, n_splits="loo", n_repeats=1, methods=[usual, "corrected"]
+    )
+    assert [record.method for record in records] == [usual, "corrected"]
+    theirs = cross_val_predict(ours, X, y, cv=LeaveOneOut(), method="predict_proba")
+    np.testing.assert_allclose(records[1].probability, theirs, rtol=1e-8, atol=1e-10)
+    naive = make_pipeline(SelectKBest(f_classif, k=5), GaussianNB())
+    theirs = cross_val_predict(naive, X, y, cv=LeaveOneOut(), method="predict_proba")
+    np.testing.assert_allclose(records[0].probability, theirs, rtol=1e-8)
+    if options["k"] != "loo":
+        assert records[1].features_needed == options["k"]
+
+
+def test_leaving_out_each_case_is_done_once(compared):
+    X, y, _ = compared
+    with pytest.raises(ValueError, match="n_repeats=10 repeats nothing with n_splits='loo'"):
+        compare(X, y, k=5, n_splits="loo")
+    lonely = np.where(np.arange(60) == 7, "c", y)
+    with pytest.raises(ValueError, match=r"smallest with 1 cases \(c\).*at least 2 cases"):
+        compare(X, lonely, k=5, n_splits="loo", n_repeats=1, classifier=SelectiveGaussianNB(k=5))
+    pair = np.where(np.arange(60) < 2, "a", "b")
+    with pytest.raises(ValueError, match="needs 2 cases of each class in every training set"):
+        compare(X, pair, k=5, n_splits="loo", n_repeats=1)
+
+
 def test_compare_names_what_is_wrong(compared):
     X, y, _ = compared
     with pytest.raises(ValueError, match="methods has 'magic', which is not one of corrected"):

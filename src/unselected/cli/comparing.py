@@ -1,11 +1,29 @@
 """`unselected cv`."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from unselected.calibration import Estimate
-from unselected.cli.fitting import ESTIMATORS, naming_columns, read_training
-from unselected.cli.options import Input, ModelOption, PriorOption, Source, Speech, columns_of, note
+from unselected.cli.fitting import (
+    ESTIMATORS,
+    dependence_for,
+    naming_columns,
+    path_text,
+    read_training,
+)
+from unselected.cli.options import (
+    DependenceOption,
+    Input,
+    KOption,
+    ModelOption,
+    PriorOption,
+    Source,
+    Speech,
+    columns_of,
+    note,
+)
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -14,6 +32,7 @@ from unselected.experiments import (
     comparison_table,
     regression_table,
 )
+from unselected.files.tables import Table
 
 # What is shown of a row, with the words for it.
 _CLASSES = {
@@ -35,11 +54,13 @@ def cv(
     /,
     *,
     source: Source,
-    k: int,
+    k: KOption,
     model: ModelOption = "auto",
     prior: PriorOption = "common",
-    splits: int = 5,
-    repeats: int = 10,
+    dependence: DependenceOption = "none",
+    splits: int | None = None,
+    repeats: int | None = None,
+    loo: Annotated[bool, Parameter(negative="")] = False,
     method: tuple[str, ...] = (),
     seed: int = 0,
     jobs: int = 1,
@@ -53,17 +74,24 @@ def cv(
     data
         Table with features and the response; - is stdin.
     k
-        How many features each method selects, inside every fold.
+        How many features each method selects, inside every fold. With loo this library's model
+        chooses the number inside every fold, by cases left out of it, and the others select as
+        many as it chooses with all cases.
     model
         bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
         regression (real-valued features, a response of numbers); auto chooses from the data.
     prior
         Of this library's model: common (every feature is related to the response, more or less) or
         sparse (an unknown fraction of them is, the others are not at all).
+    dependence
+        Of this library's model: none (features are taken to be independent within classes) or
+        tempered (what their evidence is worth is learned from cases left out); not for regression.
     splits
-        Number of folds.
+        Number of folds; 5 where not given.
     repeats
-        Number of repetitions.
+        Number of repetitions; 10 where not given.
+    loo
+        Leave out each case, once, in the place of folds and repetitions.
     method
         Name of a method to run; may be given several times; all by default.
     seed
@@ -75,17 +103,21 @@ def cv(
     """
     name, table = read_training(data, source, model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
+    ours = ESTIMATORS[name](k=k, prior=prior, **dependence_for(name, dependence))
+    folds = _leaving_out_each(splits, repeats, jobs) if loo else _folds(splits, repeats)
+    if loo and name == "regression":
+        folds["n_splits"] = table.X.shape[0]
+    with naming_columns(table):
+        number = _number_selected(ours, table) if k == "loo" else k
     settings: dict[str, Any] = {
-        "k": k,
-        "n_splits": splits,
-        "n_repeats": repeats,
+        "k": number,
+        **folds,
         "methods": method or None,
         "seed": seed,
         "n_jobs": jobs,
         "checkpoint": checkpoint,
         "progress": True,
     }
-    ours = ESTIMATORS[name](k=k, prior=prior)
     rows: list[ComparisonRow] | list[RegressionComparisonRow]
     with naming_columns(table):
         if name == "regression":
@@ -94,8 +126,44 @@ def cv(
         else:
             records = compare(table.X, table.y, classifier=ours, **settings)
             rows = comparison_table(records, table.y, seed=seed)
-    content = {"kind": name, "seed": seed, "k": k, "rows": [asdict(row) for row in rows]}
+    content = {
+        "kind": name,
+        "seed": seed,
+        "k": k,
+        **({"k_of_others": number} if k == "loo" else {}),
+        **({"loo": True} if loo else {}),
+        "rows": [asdict(row) for row in rows],
+    }
     speech.answer("cv", content, comparison_text(rows))
+
+
+def _folds(splits: int | None, repeats: int | None) -> dict[str, Any]:
+    return {
+        "n_splits": 5 if splits is None else splits,
+        "n_repeats": 10 if repeats is None else repeats,
+    }
+
+
+def _leaving_out_each(splits: int | None, repeats: int | None, jobs: int) -> dict[str, Any]:
+    """Return the folds of which each is a case; raise on options that then say nothing."""
+    for option, given in (
+        ("--splits", splits is not None),
+        ("--repeats", repeats is not None),
+        ("--jobs", jobs != 1),
+    ):
+        if given:
+            raise ValueError(
+                f"{option} does not go with --loo, which leaves out each case once: leave out one "
+                "of them."
+            )
+    return {"n_splits": "loo", "n_repeats": 1}
+
+
+def _number_selected(ours: Any, table: Table) -> int:
+    """Return how many features our model chooses with all cases, and tell it."""
+    fitted = ours.fit(table.X, table.y)
+    note(f"{path_text(fitted.k_path_)}; so many are selected by the others")
+    return int(fitted.selection_.indices.size)
 
 
 def comparison_text(rows: list[ComparisonRow] | list[RegressionComparisonRow]) -> str:

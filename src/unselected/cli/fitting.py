@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from unselected.cli.opened import (
 )
 from unselected.cli.options import (
     Choice,
+    DependenceOption,
     Input,
     ModelOption,
     Output,
@@ -104,17 +105,19 @@ def fit(
         check_whole(train, no_names)
         name, table = read_training(train, source, choice.model)
     model = fitted(name, table, choice)
+    dependence = dependence_of(model, table)
     with patience(f"hashing {train}"):
         provenance = provenance_of(train, choice.seed)
     save_model(
         named(model, table),
         output,
         selection=selection_of(model),
-        provenance=provenance,
+        provenance=provenance | dependence,
         overwrite=force,
     )
     if output != "-":
         content = {"model": output, "kind": name, "seed": choice.seed, **described(model, table)}
+        content |= dependence
         speech.answer("fit", content, f"{model.selection_}\nwritten to {output}")
 
 
@@ -189,7 +192,43 @@ def fitted(name: ModelName, table: TrainingTable, choice: Choice) -> Selective:
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     if not isinstance(model, SelectiveNaiveRegressor):
         note(classes_text(model.classes_))
+    if choice.k == "loo":
+        note(path_text(model.k_path_))
     return model
+
+
+def path_text(path: list[Any]) -> str:
+    """Return which number of features was chosen among which."""
+    best = min(path, key=lambda score: score.log_loss)
+    tried = ", ".join(str(score.k) for score in path)
+    return (
+        f"k = {best.k} best predicts cases left out, with a log loss of {best.log_loss:.3f}; "
+        f"tried: {tried}"
+    )
+
+
+def dependence_of(model: Selective, table: TrainingTable) -> dict[str, Any]:
+    """Return what is to be said of dependence between features within classes, and tell it.
+
+    That takes one more pass over the features, unless the model is tempered: where they stay in
+    their file, that may take long, and is not done.
+    """
+    if isinstance(model, SelectiveNaiveRegressor):
+        return {}
+    if isinstance(table, OpenedTable) and model.dependence == "none":
+        note("note: dependence between features was not looked at; --dependence tempered does")
+        return {}
+    try:
+        with patience("looking at dependence between features"):
+            report = model.dependence_report()
+    except ValueError as error:
+        note(f"note: dependence between features was not looked at: {error}")
+        return {}
+    for sentence in report.advice:
+        note(f"dependence: {sentence}")
+    if model.dependence == "tempered":
+        note(f"evidence: {model.tempering_.in_words()}")
+    return {"dependence": report.content()}
 
 
 @contextmanager
@@ -227,7 +266,19 @@ def estimator(name: ModelName, table: TrainingTable, choice: Choice) -> Selectiv
                 "variances: leave it out, or use --model gaussian."
             )
         options["variance_shrinkage"] = choice.variance_shrinkage
-    return ESTIMATORS[name](**options)
+    return ESTIMATORS[name](**options, **dependence_for(name, choice.dependence))
+
+
+def dependence_for(name: ModelName, wanted: DependenceOption) -> dict[str, Any]:
+    """Return the parameter of dependence as a model takes it; a regression has none."""
+    if name != "regression":
+        return {"dependence": wanted}
+    if wanted != "none":
+        raise ValueError(
+            f"--dependence {wanted} is for classes, and does not go with the model regression: "
+            "leave it out."
+        )
+    return {}
 
 
 def always_kept(wanted: tuple[str, ...], table: TrainingTable) -> NDArray[np.intp]:
@@ -280,9 +331,11 @@ def described(model: Selective, table: TrainingTable) -> dict[str, Any]:
     classes = {}
     if not isinstance(model, SelectiveNaiveRegressor):
         classes = classes_content(model.classes_)
+    path = [asdict(score) for score in getattr(model, "k_path_", ())]
     return {
         "n_cases": table.X.shape[0],
         **classes,
+        **({"k_path": path} if path else {}),
         "corrected": bool(model.correct_selection),
         "selection": selection_of(model),
         "features": table.names[model.selection_.indices].tolist(),

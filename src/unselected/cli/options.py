@@ -26,6 +26,8 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
 
 ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
 PriorOption = Literal["common", "sparse"]
+DependenceOption = Literal["none", "tempered"]
+KOption = int | Literal["loo"]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 
@@ -86,7 +88,8 @@ class Choice:
         bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
         regression (real-valued features, a response of numbers); auto chooses from the data.
     k
-        Keep this many features, the most correlated ones.
+        Keep this many features, the most correlated ones; loo tries 1, 2, 5, 10 and so on, and
+        takes what best predicts cases left out.
     threshold
         Keep the features whose score is above this: the absolute correlation, or F where there are
         more than two classes.
@@ -99,6 +102,9 @@ class Choice:
     prior
         common (every feature is related to the response, more or less) or sparse (an unknown
         fraction of them is, the others are not at all).
+    dependence
+        none (features are taken to be independent within classes) or tempered (what their evidence
+        is worth is learned from cases left out); not for regression.
     uncorrected
         Do not condition on the selection, for comparison.
     variance_shrinkage
@@ -109,12 +115,13 @@ class Choice:
     """
 
     model: ModelOption = "auto"
-    k: int | None = None
+    k: KOption | None = None
     threshold: float | None = None
     preselected_from: int | None = None
     always_keep: tuple[str, ...] = ()
     ties: Ties = "first"
     prior: PriorOption = "common"
+    dependence: DependenceOption = "none"
     uncorrected: Annotated[bool, Parameter(negative="")] = False
     variance_shrinkage: float | None = None
     seed: int = 0

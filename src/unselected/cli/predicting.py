@@ -25,6 +25,7 @@ from unselected.files.features import Feature, describe_features
 from unselected.files.models import SavedClassifier, SavedRegressor, load_model
 from unselected.files.tables import read_table
 from unselected.kept import KeptBernoulli, KeptGaussian
+from unselected.tempering import Tempering
 
 Saved = SavedClassifier | SavedRegressor
 QUANTILES = (0.05, 0.5, 0.95)
@@ -340,6 +341,7 @@ def _content(saved: Saved, features: list[Feature]) -> dict[str, Any]:
         "features": features,
         "priors": _priors(saved),
         **_related_content(saved),
+        **_tempering_content(saved),
         "provenance": saved.provenance,
     }
 
@@ -348,6 +350,31 @@ def _related_content(saved: Saved) -> dict[str, Any]:
     """Return the posterior of the fraction of related features, where there are two groups."""
     related = saved.kept.related
     return {} if related is None else {"related_fraction": related.fraction._asdict()}
+
+
+def _tempering(saved: Saved) -> Tempering | None:
+    return saved.kept.tempering if isinstance(saved, SavedClassifier) else None
+
+
+def _tempering_content(saved: Saved) -> dict[str, Any]:
+    """Return what the evidence of the features is worth, where that was learned."""
+    tempering = _tempering(saved)
+    if tempering is None:
+        return {}
+    names = ("mean_eta", "untempered_probability", "mean_epsilon")
+    return {"tempering": {name: getattr(tempering, name) for name in names}}
+
+
+def _tempering_text(saved: Saved) -> list[str]:
+    tempering = _tempering(saved)
+    return [] if tempering is None else [f"evidence: tempered. {tempering.in_words()}"]
+
+
+def _provenance_text(key: str, value: Any) -> list[str]:
+    """Return an entry in a line; of what is known of dependence, the words."""
+    if key == "dependence" and isinstance(value, dict) and isinstance(value.get("advice"), list):
+        return [f"{key}: {sentence}" for sentence in value["advice"]]
+    return [f"{key}: {value}"]
 
 
 def _priors(saved: Saved) -> dict[str, Any]:
@@ -378,7 +405,8 @@ def _text(saved: Saved, features: list[Feature]) -> str:
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
             *_related_text(saved),
-            *(f"{key}: {value}" for key, value in saved.provenance.items()),
+            *_tempering_text(saved),
+            *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
             "",
             _feature_table(saved, features),
         ]

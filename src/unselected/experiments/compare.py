@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,6 +26,8 @@ from unselected.estimators.choose import choose_model
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.experiments.folds import (
+    OutOfFold,
+    Splits,
     by_method,
     chosen_methods,
     imputers,
@@ -133,7 +135,7 @@ def compare(
     *,
     k: int,
     classifier: SelectiveClassifier | None = None,
-    n_splits: int = 5,
+    n_splits: Splits = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
     seed: int = 0,
@@ -160,8 +162,11 @@ def compare(
         they select ``k`` features and have the default priors, and are for bits where all features
         are 0 or 1 and there are two classes, and for real numbers else. More than two classes need
         a SelectiveGaussianNB.
-    n_splits, n_repeats : int
-        Repeated stratified cross-validation.
+    n_splits : int or "loo", default=5
+        Folds of the stratified cross-validation. With "loo" each case is left out, our own methods
+        from one pass over the data where their k is a number.
+    n_repeats : int, default=10
+        Repetitions; with "loo" there is 1.
     methods : sequence of str, default=None
         Names of the methods to run, of those in `method_names`; all by default.
     seed, n_jobs, checkpoint, progress
@@ -174,6 +179,8 @@ def compare(
     table = check_training(SelectiveGaussianNB(), X, y, "classes")
     ours = _checked_classifier(classifier, table, k)
     chosen = chosen_methods(methods, method_names(ours))
+    if n_splits == "loo" and n_repeats != 1:
+        raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
     _check_class_sizes(table, n_splits, chosen)
     settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
     work = partial(
@@ -235,7 +242,7 @@ def _checked_classifier(
     return classifier
 
 
-def _check_class_sizes(table: TrainingTable, n_splits: int, methods: list[str]) -> None:
+def _check_class_sizes(table: TrainingTable, n_splits: Splits, methods: list[str]) -> None:
     """Raise where a fold or, for methods that calibrate, an inner fold would lack a class."""
     sizes = np.bincount(table.y)
     smallest = int(sizes.min())
@@ -243,10 +250,13 @@ def _check_class_sizes(table: TrainingTable, n_splits: int, methods: list[str]) 
         f"y has {sizes.size} classes, the smallest with {smallest} cases "
         f"({table.classes[int(np.argmin(sizes))]!s})"
     )
-    if smallest < n_splits:
-        raise ValueError(f"{found}: compare needs at least n_splits={n_splits} cases of each.")
+    least = 2 if n_splits == "loo" else n_splits
+    if smallest < least:
+        needed = "2" if n_splits == "loo" else f"n_splits={n_splits}"
+        raise ValueError(f"{found}: compare needs at least {needed} cases of each.")
     calibrating = [name for name in methods if "," in name]
-    if calibrating and smallest - -(-smallest // n_splits) < 2:
+    left_out = 1 if n_splits == "loo" else -(-smallest // n_splits)
+    if calibrating and smallest - left_out < 2:
         raise ValueError(
             f"{found}: {calibrating[0]!r} needs 2 cases of each class in every training set. "
             "Choose other methods."
@@ -268,7 +278,7 @@ def _one_repeat(
     y: NDArray[np.intp],
     k: int,
     ours: SelectiveClassifier,
-    n_splits: int,
+    n_splits: Splits,
     methods: list[str],
 ) -> list[Record]:
     fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
@@ -277,14 +287,38 @@ def _one_repeat(
     def for_training(codes: NDArray[np.intp]) -> dict[str, ClassifierMixin]:
         inner_splits = max(2, min(5, int(np.bincount(codes).min())))
         made = _methods(k, ours, first=first, inner_splits=inner_splits, seed=inner_seed)
-        return {name: made[name] for name in methods}
+        return {name: made[name] for name in methods if name not in known}
 
-    folds = StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed).split(X, y)
-    predicted = out_of_fold(X, y, folds, for_training, lambda model, X, _: model.predict_proba(X))
+    folds: LeaveOneOut | StratifiedKFold
+    if n_splits == "loo":
+        known, folds = _without_each(X, y, ours, methods), LeaveOneOut()
+    else:
+        known, folds = {}, StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed)
+    predicted = out_of_fold(
+        X, y, folds.split(X, y), for_training, lambda model, X, _: model.predict_proba(X)
+    )
+    predicted |= known
     return [
         asdict(ComparisonRecord(repeat, name, found.values.tolist(), found.features_needed))
-        for name, found in predicted.items()
+        for name, found in ((name, predicted[name]) for name in methods)
     ]
+
+
+def _without_each(
+    X: NDArray[Any], y: NDArray[np.intp], ours: SelectiveClassifier, methods: list[str]
+) -> dict[str, OutOfFold]:
+    """Predict each case, left out, by those of our methods that can do so in one pass."""
+    if ours.k is None or ours.k == "loo":  # how many features it takes differs between cases
+        return {}
+    fitted = {
+        name: method.fit(X, y)
+        for name, method in with_and_without_correction(ours).items()
+        if name in methods
+    }
+    return {
+        name: OutOfFold(model.loo_predict_proba(), float(model.selection_.indices.size))
+        for name, model in fitted.items()
+    }
 
 
 def comparison_table(

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class RecordOfMethod(Protocol):
         """The name of the method."""
 
 
+# How many folds there are, or that each case is one.
+Splits = int | Literal["loo"]
 R = TypeVar("R", bound=RecordOfMethod)
 
 
@@ -60,7 +62,7 @@ def chosen_methods(methods: Sequence[str] | None, known: Sequence[str]) -> list[
 
 
 def settings_of(
-    table: TrainingTable, k: int, ours: Any, *, n_splits: int, methods: list[str]
+    table: TrainingTable, k: int, ours: Any, *, n_splits: Splits, methods: list[str]
 ) -> dict[str, Any]:
     """Return what the numbers of a comparison depend on, in plain types, once ``k`` is checked."""
     data = np.ascontiguousarray(table.dense).tobytes() + np.ascontiguousarray(table.y).tobytes()
