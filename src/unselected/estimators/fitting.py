@@ -323,8 +323,7 @@ class BernoulliFitting(ClassFitting[KeptBernoulli]):
         return count_scores_without(t.X, t.y, self.binarize, t.label, sets, contest)
 
     def _together(self, kept: list[KeptBernoulli]) -> list[KeptBernoulli]:
-        with np.errstate(divide="ignore"):  # nothing is below a cut of 0: its log is -inf
-            return KeptBernoulli.with_posteriors(kept)
+        return KeptBernoulli.with_posteriors(kept)
 
     def kept(
         self,
