@@ -2,14 +2,22 @@
 
 import pickle
 
+import dask.array
 import numpy as np
+import pandas
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+    open_columns,
+)
 from unselected.models.bernoulli import BernoulliModel
 
 N, P = 26, 120
@@ -194,6 +202,28 @@ def test_what_cannot_be_left_out_is_said():
         SelectiveBernoulliNB(k=3).fit(X, np.arange(N) % 2).cv_predict_proba(
             [(np.arange(5, N), np.arange(5))]
         )
+
+
+def test_a_selection_made_before_cannot_be_made_again():
+    X, y = bits(0)
+    model = SelectiveBernoulliNB(preselected_from=5000).fit(X[:, :5], y)
+    with pytest.warns(UserWarning, match="look easier to predict"):
+        model.loo_predict_proba()
+
+
+@pytest.mark.parametrize("source", ["sparse", "file", "dask", "frame"])
+def test_cases_are_left_out_of_any_source(source, tmp_path):
+    X, y = bits(1)
+    tables = {
+        "sparse": lambda: sparse.csr_array(X),
+        "file": lambda: open_columns(tmp_path / "X.npy"),
+        "dask": lambda: dask.array.from_array(X, chunks=(13, 40)),
+        "frame": lambda: pandas.DataFrame(X, columns=[f"x{j}" for j in range(P)]),
+    }
+    np.save(tmp_path / "X.npy", X)
+    plain = SelectiveBernoulliNB(k=6, dependence="tempered").fit(X, y)
+    model = SelectiveBernoulliNB(k=6, dependence="tempered").fit(tables[source](), y)
+    np.testing.assert_array_equal(model.loo_predict_proba(), plain.loo_predict_proba())
 
 
 def test_a_notebook_does_not_leave_out_cases(monkeypatch):

@@ -299,6 +299,14 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 f"this {type(self).__name__} was loaded without its training set, which leaving "
                 "out cases needs: fit it again."
             )
+        if self._fitting.rule.n_before is not None:
+            warnings.warn(
+                f"preselected_from={self.preselected_from}: a selection that was made before, with "
+                "all cases, cannot be made again without some of them, so that cases left out look "
+                "easier to predict than new ones are.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self._fitting
 
     def _finished(self, fitting: Any, kept: Any) -> Any:  # noqa: ARG002
