@@ -20,7 +20,6 @@ ESTIMATORS = [
     SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
     SelectiveNaiveRegressor(preselected_from=20),
     SelectiveBernoulliNB(k=1, prior="sparse"),
-    SelectiveGaussianNB(prior="sparse"),
     SelectiveNaiveRegressor(k=1, prior="sparse"),
 ]
 

@@ -42,7 +42,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         -------
         log_proba : ndarray of shape (n_samples, n_classes)
         """
-        fitting = self._checked_fitting()
+        fitting = self._fitting_to_leave_out()
         if self.k == "loo":
             return self._refitted_without_each(fitting)
         return log_proba_without_each(fitting, [fitting.rule])[0]
@@ -74,7 +74,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        fitting = self._checked_fitting()
+        fitting = self._fitting_to_leave_out()
         if self.k == "loo":
             raise ValueError(
                 "cv_predict_proba does not go with k='loo': use "

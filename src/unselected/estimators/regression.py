@@ -232,7 +232,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         return self._left_out().log_density
 
     def _left_out(self) -> LeftOutResponses:
-        fitting = self._checked_fitting()
+        fitting = self._fitting_to_leave_out()
         if self.k == "loo":
             raise ValueError(
                 "k='loo' chooses k by these predictions: use "

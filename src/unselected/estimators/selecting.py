@@ -287,7 +287,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         # No property, for scikit-learn looks at all of those to show an estimator in a notebook.
         if name == "loo_score_":
-            fitting = self._checked_fitting()
+            fitting = self._fitting_to_leave_out()
             return self._loo_scores(fitting, [fitting.rule])[0]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -299,7 +299,12 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 f"this {type(self).__name__} was loaded without its training set, which leaving "
                 "out cases needs: fit it again."
             )
-        if self._fitting.rule.n_before is not None:
+        return self._fitting
+
+    def _fitting_to_leave_out(self) -> Any:
+        """Return the same for predictions of cases left out, which may look too easy."""
+        fitting = self._checked_fitting()
+        if fitting.rule.n_before is not None:
             warnings.warn(
                 f"preselected_from={self.preselected_from}: a selection that was made before, with "
                 "all cases, cannot be made again without some of them, so that cases left out look "
@@ -307,7 +312,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        return self._fitting
+        return fitting
 
     def _finished(self, fitting: Any, kept: Any) -> Any:  # noqa: ARG002
         """Return a fit with what else is to be learned."""
