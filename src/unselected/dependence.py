@@ -441,9 +441,7 @@ def _words_of_slope(found: CalibrationSlope) -> str:
     if np.isnan(found.slope):
         return "No case left out has evidence for a class."
     ends = f"{100 * found.level:g} % interval {_bound(found.low)} to {_bound(found.high)}"
-    start = (
-        f"To cases left out, a unit of evidence is worth {_bound(found.slope)} ({ends})"
-    )
+    start = f"To cases left out, a unit of evidence is worth {_bound(found.slope)} ({ends})"
     if found.high < 1.0:
         return f"{start}: the probabilities are too extreme."
     if found.low > 1.0:
