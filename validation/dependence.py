@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from real_data import lymphoma, scores
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
@@ -38,7 +39,6 @@ Kind = Literal["real", "binary"]
 COLON = Path(os.environ.get("COLON", Path(__file__).parents[2] / "shared/data/colon.csv.gz"))
 SIZES = (5, 20, 100)
 PRIORS = {
-    "tempered": TemperingPrior(),
     "tempered, no strays": TemperingPrior(no_strays=1.0),
     "tempered, no lump at 1": TemperingPrior(untempered=0.0),
 }
@@ -129,6 +129,8 @@ def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]
     one_by_one = left_out(model, split.X, split.y, split.y.size) if singly else None
     new = evidence(model, split.X, split.y, split.X_test)
     result = {"none": np.asarray(model.predict_proba(split.X_test))}
+    tempered = clone(model).set_params(dependence="tempered").fit(split.X, split.y)
+    result["tempered"] = np.asarray(tempered.predict_proba(split.X_test))
     for name, prior in PRIORS.items():
         tempering = Tempering.fit(*by_fold, split.y, prior=prior)
         result[name] = np.exp(tempering.log_proba(*new))
