@@ -33,6 +33,8 @@ ORDER = [
     "unselected.models.regression",
     "unselected.models.two_real_groups",
     "unselected.tempering",
+    "unselected.weighing",
+    "unselected.correlated",
     "unselected.kept",
     "unselected.dependence",
     "unselected.effect_laws",

@@ -957,6 +957,58 @@ def test_every_entry_of_tempering_is_checked(place, value, message, make, tmp_pa
     assert str(error.value).startswith(f"{path} cannot be used as a model: ")
 
 
+@pytest.mark.parametrize("kind", ["bernoulli", "three classes"])
+def test_a_saved_weighed_model_predicts_the_same(kind, tmp_path, seed):
+    X, y = make_real(seed, 3 if kind == "three classes" else 2)
+    make = SelectiveBernoulliNB if kind == "bernoulli" else SelectiveGaussianNB
+    estimator = make(k=6, dependence="correlated").fit(alike(X, y, seed), y)
+    save_estimator(estimator, tmp_path / "model.json")
+    saved = load_model(tmp_path / "model.json")
+    new, _ = make_real(seed + 1000, 2)
+    rows = new[:, estimator.selection_.indices]
+    theirs = estimator.predict_log_proba(new)
+    np.testing.assert_allclose(saved.predict_log_proba(rows), theirs, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(saved.kept.tempering.weights, estimator.weighing_.weights)
+    assert saved.kept.tempering.left_out.size == 0
+    tempered = make(k=6, dependence="tempered").fit(alike(X, y, seed), y)
+    assert np.abs(tempered.predict_log_proba(new) - theirs).max() > 1e-6
+
+
+@functools.cache
+def weighed_text():
+    X, y = make_real(0, 3, n=30, p=12)
+    estimator = SelectiveGaussianNB(k=3, dependence="correlated").fit(alike(X, y, 0), y)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        save_estimator(estimator, path)
+        return path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("weighing", [], r"weighing is \[\], not a set of named entries"),
+        ("weighing.spread", ..., "weighing has no entry 'spread'"),
+        ("weighing.spread", [1.0], "weighing spread has 1 values where 3"),
+        ("weighing.spread", None, "weighing temperings has 8 values where 4"),
+        ("weighing.spread.0", -1.0, "weighing spread has -1.0"),
+        ("weighing.correlation", [], "weighing correlation has 0 values where 3"),
+        ("weighing.correlation.2", [0.1], "weighing correlation has 1 values where 2"),
+        ("weighing.correlation.2.0", 2.0, "weighing correlation has 2.0"),
+        ("weighing.correlation", [[], [1.0], [1.0, -1.0]], "it has a negative eigenvalue"),
+        ("weighing.log_weights.0", 0.0, "weighing log_weights make a sum of"),
+        ("weighing.temperings.1.eta.0", 7.0, "tempering eta has 7.0"),
+        ("tempering", {}, "both tempering and weighing"),
+    ],
+)
+def test_every_entry_of_weighing_is_checked(place, value, message, tmp_path):
+    document = json.loads(weighed_text())
+    load_model(save(tmp_path / "model.json", json.dumps(document)))
+    path = save(tmp_path / "changed.json", json.dumps(changed(document, place, value)))
+    with pytest.raises(ModelError, match=message):
+        load_model(path)
+
+
 def test_a_regression_has_no_tempering(tmp_path):
     document = {**real_document("regression"), "tempering": None}
     path = save(tmp_path / "model.json", json.dumps(document))

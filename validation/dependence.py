@@ -1,4 +1,4 @@
-"""Tempering on data with and without dependence between features. Prints Markdown.
+"""Tempering and weighing on data with and without dependence between features. Prints Markdown.
 
 Every classifier selects k features. The evidence of the training cases comes from ten folds,
 selection included; with ``--singly`` from fits without one case each as well, which takes about
@@ -129,8 +129,9 @@ def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]
     one_by_one = left_out(model, split.X, split.y, split.y.size) if singly else None
     new = evidence(model, split.X, split.y, split.X_test)
     result = {"none": np.asarray(model.predict_proba(split.X_test))}
-    tempered = clone(model).set_params(dependence="tempered").fit(split.X, split.y)
-    result["tempered"] = np.asarray(tempered.predict_proba(split.X_test))
+    for guard in ("tempered", "correlated"):
+        guarded = clone(model).set_params(dependence=guard).fit(split.X, split.y)
+        result[guard] = np.asarray(guarded.predict_proba(split.X_test))
     for name, prior in PRIORS.items():
         tempering = Tempering.fit(*by_fold, split.y, prior=prior)
         result[name] = np.exp(tempering.log_proba(*new))
@@ -141,7 +142,13 @@ def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]
 
 
 def rivals(kind: Kind, k: int, split: Split) -> dict[str, Floats]:
-    """Return test probabilities of what people use, with the same number of features."""
+    """Return test probabilities of what people use, with the same number of features.
+
+    Binary features tie, and `SelectKBest` breaks ties another way: logistic regression is fitted to
+    the features that our classifiers keep, too.
+    """
+    model = SelectiveGaussianNB(k=k) if kind == "real" else SelectiveBernoulliNB(k=k)
+    kept = model.fit(split.X, split.y).selection_.indices
     X, X_test = split.X, split.X_test
     if kind == "binary":
         cut = np.median(X, axis=0) if np.issubdtype(X.dtype, np.floating) else 0
@@ -158,6 +165,8 @@ def rivals(kind: Kind, k: int, split: Split) -> dict[str, Floats]:
         warnings.simplefilter("ignore")  # constant columns, and folds that separate
         for name, method in methods.items():
             result[name] = method.fit(X, split.y).predict_proba(X_test)
+        same = LogisticRegression(max_iter=5000).fit(X[:, kept], split.y)
+        result["LogisticRegression, our features"] = same.predict_proba(X_test[:, kept])
     return result
 
 

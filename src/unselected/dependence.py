@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import chi2, gamma
 
+from unselected.correlated import MOST_FEATURES
 from unselected.quadrature import Floats, log_sum
-from unselected.tempering import HeldOut
+from unselected.tempering import Dependence, HeldOut
 
 # More features than this are thinned to so many: all pairs of them are looked at.
 _MOST_FEATURES = 1000
@@ -375,11 +376,11 @@ class DependenceReport:
 
     @classmethod
     def of(
-        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, *, tempered: bool = False
+        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, *, dependence: Dependence = "none"
     ) -> "DependenceReport":
         """Look at kept features and classes, as `within_class_correlation`, and cases left out."""
         correlation, slope = within_class_correlation(X, y), calibration_slope(held_out)
-        return cls(correlation, slope, tuple(advice(correlation, slope, tempered=tempered)))
+        return cls(correlation, slope, tuple(advice(correlation, slope, dependence=dependence)))
 
     def content(self) -> dict[str, Any]:
         """Return the same in plain types; None stands for what is not a finite number."""
@@ -395,20 +396,20 @@ def advice(
     correlation: WithinClassCorrelation,
     slope: CalibrationSlope,
     *,
-    tempered: bool = False,
+    dependence: Dependence = "none",
 ) -> list[str]:
     """Say in plain words what was found, and what follows.
 
-    A model that is tempered has no need of being told to be.
+    A model that allows for dependence has no need of being told to.
 
     >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
     >>> words = advice(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62))
     >>> print(words[1], words[-1], sep=" ")
-    Evidence for the classes is counted about 5.1 times. Use dependence="tempered".
+    Evidence for the classes is counted about 5.1 times. Use dependence="correlated".
     """
     sentences = [*_words_of_correlation(correlation), _words_of_slope(slope)]
-    if tempered:
-        return [*sentences, 'dependence="tempered" is in use, which allows for that.']
+    if dependence != "none":
+        return [*sentences, f'dependence="{dependence}" is in use, which allows for that.']
     return [*sentences, _recommendation(correlation, slope)]
 
 
@@ -458,11 +459,13 @@ def _is_dependent(found: WithinClassCorrelation) -> bool:
 
 
 def _recommendation(correlation: WithinClassCorrelation, slope: CalibrationSlope) -> str:
+    related = _is_dependent(correlation) and correlation.n_features <= MOST_FEATURES
+    guard = "correlated" if related else "tempered"
     if slope.high < 1.0:
-        return 'Use dependence="tempered".'
+        return f'Use dependence="{guard}".'
     if _is_dependent(correlation) and correlation.inflation >= _INFLATED:
         return (
-            'Prefer dependence="tempered": the cases left out do not show an excess of confidence, '
-            "but so few may not be able to."
+            f'Prefer dependence="{guard}": the cases left out do not show an excess of '
+            "confidence, but so few may not be able to."
         )
     return 'dependence="none" will do.'

@@ -22,6 +22,7 @@ from scipy.special import betainc, betaln, digamma, expit, gammaln, log_expit, n
 from unselected.counting import ClassCounts
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianPosterior
+from unselected.models.two_groups import related_weights
 from unselected.models.two_real_groups import TwoGroupPosterior
 from unselected.quadrature import Floats, gauss_legendre, log_sum, theta_nodes
 from unselected.tables import CountLaw, Ints
@@ -329,7 +330,8 @@ def _pair_posteriors(
     log_pairs = log_sum(tables, axis=1)
     given = np.exp(tables[:-1] - log_pairs[:-1, np.newaxis]).transpose(0, 2, 1)
     rules = [gauss_rule(law.theta, given, n) for n in _THETAS]
-    of_alpha = _weights_of_alphas(posterior, log_pairs[:-1] - log_pairs[-1], alpha_of)
+    log_ratio, by_node = log_pairs[:-1] - log_pairs[-1], np.exp(posterior.log_weights)
+    of_alpha = related_weights(posterior.fractions, log_ratio, alpha_of, by_node)
     alpha = np.minimum(np.exp(np.minimum(log_alpha, 700.0)), _LARGEST_ALPHA)[:, np.newaxis]
     for place, (I0, I1) in enumerate(pairs.T):
         one_value = min(I0, I1) == 0 or I0 == law.n0 or I1 == law.n1
@@ -399,27 +401,6 @@ def _log_tables(law: CountLaw, u: float, pairs: Ints) -> Floats:
     for nodes, log_p0, log_p1 in law.blocks(u):
         logs[nodes] = log_p0[:, pairs[0]] + log_p1[:, pairs[1]]
     return logs + np.log(law.weights)[:, np.newaxis]
-
-
-def _weights_of_alphas(
-    posterior: BernoulliPosterior | GaussianPosterior, log_ratio: Floats, alpha_of: Ints
-) -> Floats:
-    """Return P(related, alpha) of each feature, shape (alphas, features).
-
-    ``log_ratio`` is the log of f_j(alpha) / f_j(null), of the same shape.
-    """
-    weights = np.exp(posterior.log_weights)
-    result = np.zeros(log_ratio.shape)
-    if posterior.fractions is None:
-        np.add.at(result, alpha_of, weights[:, np.newaxis])
-        return result
-    log_odds = posterior.fractions.log_odds[:, np.newaxis]
-    columns = max(1, _BLOCK // weights.size)
-    for start in range(0, log_ratio.shape[1], columns):
-        block = slice(start, start + columns)
-        related = expit(log_odds + log_ratio[alpha_of, block]) * weights[:, np.newaxis]
-        np.add.at(result[:, block], alpha_of, related)
-    return result
 
 
 # --- real-valued features ------------------------------------------------------------------------
@@ -518,7 +499,7 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     log_variance = posterior.log_variance
     if isinstance(posterior, TwoGroupPosterior):
         u, log_variance = u[posterior.starts], log_variance[posterior.starts]
-        weights = related_weights(posterior)
+        weights = posterior.related_weights
     nu = c.n - 1.0 + posterior.shrinkage
     location, variance = np.zeros((2, u.size, c.n.size))
     f = np.einsum("d,kdq->kq", direction, c.axes)
@@ -529,11 +510,3 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     squares = c.squares(u) + posterior.shrinkage * np.exp(log_variance)[:, np.newaxis]
     location *= np.sqrt(nu / np.where(squares > 0.0, squares, np.inf))
     return StandardizedEffect(weights, location.T, variance.T, nu)
-
-
-def related_weights(posterior: TwoGroupPosterior) -> Floats:
-    """Return P(related, tau) of each kept feature, shape (k, taus); a constant one says nothing."""
-    varying = posterior.contrasts.varying
-    log_ratio = np.zeros((posterior.starts.size, varying.size))
-    log_ratio[:, varying] = posterior.log_ratio
-    return _weights_of_alphas(posterior, log_ratio, posterior.alpha_of).T

@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from unselected.columns import Label
 from unselected.counting import binarize_columns
-from unselected.effect_laws import related_weights
 from unselected.effects import check_level
 from unselected.kept import KeptBernoulli, KeptGaussian, real_rows
-from unselected.models.gaussian import GaussianPosterior
-from unselected.models.two_real_groups import TwoGroupPosterior
 from unselected.quadrature import Floats, log_sum
 from unselected.tempering import Tempering
+from unselected.weighing import Weighing
 
 # What evidence is worth is left out where it is, in logs, so much less likely than the best value.
 _UNLIKELY = 9.0
@@ -48,7 +46,9 @@ class Explanation:
         Log odds before any feature is seen.
     contributions : array of shape (n, k)
         What each feature adds: log P(x_j | second class) - log P(x_j | first class); 0 where it is
-        missing. With ``dependence="tempered"`` times the mean of what evidence is worth.
+        missing. With ``dependence="tempered"`` times the mean of what evidence is worth. With
+        "correlated", the same averaged over the likelihoods; where these are of correlated
+        features, the log of the squared distance is divided as the sum it is of.
     total : array of shape (n,)
         Prior and contributions together: the log odds at the mean of the posterior.
     log_odds : array of shape (n,)
@@ -114,10 +114,22 @@ def explain(
         logs = _log_bits(kept, X, label)
     else:
         logs = _log_densities(kept, X, label)
-    if kept.tempering is not None:
+    if isinstance(kept.tempering, Weighing):
+        logs = _weighed(kept, kept.tempering, logs, X, label)
+    elif kept.tempering is not None:
         logs = logs * kept.tempering.mean_eta
     parts = (_odds(values) for values in (log_psi, logs, log_joint))
     return Explanation(features, kept.classes, *parts)
+
+
+def _weighed(kept: Kept, weighing: Weighing, own: Floats, X: NDArray[Any], label: Label) -> Floats:
+    """Return what features add by each likelihood, times what that is worth, on the average."""
+    worth = weighing.weights * [one.mean_eta for one in weighing.temperings]
+    logs = own * worth[0]
+    if kept.within is not None:
+        rows = np.asarray(kept.as_modelled(X, label), dtype=np.float64)
+        logs += np.tensordot(worth[1:], kept.within.log_evidence_by_feature(rows, kept.laws), 1)
+    return np.asarray(logs)
 
 
 def _odds(logs: Floats) -> Floats:
@@ -147,7 +159,9 @@ def _log_densities(kept: KeptGaussian, X: NDArray[Any], label: Label) -> Floats:
     """Return the same for real-valued features, shape (n, k, G); 0 for constant ones."""
     rows, posterior, G = real_rows(X, label), kept.posterior, kept.classes.size
     varying = posterior.contrasts.varying
-    nodes, log_weights = _nodes_of_features(posterior)
+    nodes, weights = posterior.of_features()
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
     logs = np.zeros((len(rows), varying.size, G))
     for g, code in enumerate(np.eye(G)):
         law = nodes.law(code)
@@ -155,20 +169,6 @@ def _log_densities(kept: KeptGaussian, X: NDArray[Any], label: Label) -> Floats:
             mixed = log_sum(by_node + log_weights[j], axis=1)
             logs[:, j, g] = np.where(np.isnan(rows[:, j]), 0.0, mixed)
     return logs
-
-
-def _nodes_of_features(posterior: GaussianPosterior) -> tuple[GaussianPosterior, Floats]:
-    """Return nodes, and the log posterior weight that each feature gives them, (k, nodes).
-
-    With two groups the last node is that of an unrelated feature.
-    """
-    k = posterior.contrasts.n.size
-    if not isinstance(posterior, TwoGroupPosterior):
-        return posterior, np.broadcast_to(posterior.log_weights, (k, posterior.log_weights.size))
-    weights = related_weights(posterior)
-    rest = np.maximum(1.0 - weights.sum(axis=1, keepdims=True), 0.0)
-    with np.errstate(divide="ignore"):
-        return posterior.of_alphas, np.log(np.hstack([weights, rest]))
 
 
 def proba_interval(
@@ -180,23 +180,48 @@ def proba_interval(
     given also the features of the case: weight * P(x | node). Under these the mean of P(class | x,
     node) is P(class | x), what is predicted. The ends are quantiles of its distribution.
 
-    Where evidence is tempered, each node is taken with each value of what evidence is worth.
+    Where evidence is tempered, each node is taken with each value of what evidence is worth. Other
+    likelihoods than the model's own stand at the mean of the posterior, with their values of that.
     """
     tails = check_level(level)
-    shift = (log_psi - kept.log_psi)[:, np.newaxis]
-    worth = None if kept.tempering is None else _likely(kept.tempering)
+    worths = [_likely(one) for one in _temperings(kept)]
     size = kept.posterior.log_weights.size * kept.classes.size
-    rows = max(1, _BLOCK // (size if worth is None else size * worth.eta.size))
+    rows = max(1, _BLOCK // (size * worths[0].eta.size if worths else size))
     ends = np.empty((2, len(X), kept.classes.size))
     for start in range(0, len(X), rows):
         block = slice(start, start + rows)
-        by_node = kept.log_joint_by_node(X[block], label) + shift
-        probability, weights = _by_node(by_node)
-        if worth is not None:
-            logs = by_node - log_psi[:, np.newaxis]
-            probability, weights = _by_worth(logs, log_psi, weights, worth)
+        probability, weights = _of_rows(kept, X[block], label, log_psi, worths)
         ends[:, block] = _weighted_quantiles(probability, weights, tails)
     return ends[0], ends[1]
+
+
+def _temperings(kept: Kept) -> tuple[Tempering, ...]:
+    if isinstance(kept.tempering, Weighing):
+        return kept.tempering.temperings
+    return () if kept.tempering is None else (kept.tempering,)
+
+
+def _of_rows(
+    kept: Kept, X: NDArray[Any], label: Label, log_psi: Floats, worths: "list[_Worth]"
+) -> tuple[Floats, Floats]:
+    """Return probabilities (rows, G, values) and weights (rows, values) of what is uncertain."""
+    by_node = kept.log_joint_by_node(X, label) + (log_psi - kept.log_psi)[:, np.newaxis]
+    probability, weights = _by_node(by_node)
+    if not worths:
+        return probability, weights
+    logs = by_node - log_psi[:, np.newaxis]
+    parts = [_by_worth(logs, log_psi, weights, worths[0])]
+    if isinstance(kept.tempering, Weighing):
+        parts += [
+            _by_worth(evidence[..., np.newaxis], log_psi, np.ones((len(X), 1)), worth)
+            for evidence, worth in zip(
+                kept.log_evidence(kept.as_modelled(X, label))[1:], worths[1:], strict=True
+            )
+        ]
+        shares = kept.tempering.weights
+        parts = [(each, w * share) for (each, w), share in zip(parts, shares, strict=True)]
+    probabilities, all_weights = zip(*parts, strict=True)
+    return np.concatenate(probabilities, axis=2), np.concatenate(all_weights, axis=1)
 
 
 class _Worth(NamedTuple):

@@ -1,6 +1,7 @@
 """All that is left after selection: what it takes to predict from the kept columns alone."""
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from unselected.columns import Label, check_finite
+from unselected.correlated import FeatureLaws, WithinClasses
 from unselected.counting import Binarize, ClassCounts, binarize_columns
 from unselected.events import Event, RealEvent
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
@@ -22,8 +24,12 @@ from unselected.models.two_real_groups import (
     condition_two_groups,
 )
 from unselected.moments import ClassMoments, Contrasts, LineMoments
-from unselected.quadrature import Floats
+from unselected.quadrature import Floats, log_sum
 from unselected.tempering import Tempering
+from unselected.weighing import Weighing
+
+# What is learned, from cases left out, of what the evidence is worth.
+Worth = Tempering | Weighing
 
 
 class Related(NamedTuple):
@@ -33,8 +39,66 @@ class Related(NamedTuple):
     probability: Floats
 
 
+class KeptOfClasses(ABC):
+    """What the models of classes have in common once they are fitted."""
+
+    tempering: Worth | None
+    within: WithinClasses | None
+
+    @property
+    @abstractmethod
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+
+    @property
+    @abstractmethod
+    def laws(self) -> FeatureLaws:
+        """What the posterior says of single features."""
+
+    @abstractmethod
+    def as_modelled(self, X: NDArray[Any], label: Label) -> NDArray[Any]:
+        """Return rows of the kept columns, in their order, as the model sees them."""
+
+    @abstractmethod
+    def own_log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(class, row) by the model, for rows as it sees them."""
+
+    def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
+        """Return log P(class, row), or log P(class | row) where the worth of evidence was learned.
+
+        Parameters
+        ----------
+        X : array of shape (n, k)
+            The kept columns, in their order.
+        label : callable
+            Names a column for errors.
+        log_prior : array of shape (G,), default=None
+            Logs of class probabilities to be used in the place of those learned.
+        """
+        rows, log_psi = self.as_modelled(X, label), self.log_psi
+        if self.tempering is None:
+            joint = self.own_log_joint(rows)
+            return joint if log_prior is None else np.asarray(joint + (log_prior - log_psi))
+        prior = log_psi if log_prior is None else log_prior
+        evidence = self.log_evidence(rows)
+        if isinstance(self.tempering, Weighing):
+            return self.tempering.log_proba(evidence, prior)
+        return self.tempering.log_proba(evidence[0], prior)
+
+    def log_evidence(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(row | class) by the model and by other likelihoods, if there are any.
+
+        Shape (likelihoods, rows, classes), for rows as the model sees them.
+        """
+        own = (self.own_log_joint(rows) - self.log_psi)[np.newaxis]
+        if self.within is None:
+            return own
+        others = self.within.log_evidence(np.asarray(rows, dtype=np.float64), self.laws)
+        return np.concatenate([own, others])
+
+
 @dataclass(frozen=True, eq=False)
-class KeptBernoulli:
+class KeptBernoulli(KeptOfClasses):
     """The kept columns' counts and cuts, the event, and the model; numpy and scipy are enough.
 
     Attributes
@@ -48,8 +112,10 @@ class KeptBernoulli:
     binarize : {"auto", "median"}, float or None
     classes : array of shape (2,)
     names : array of shape (k,) or None
-    tempering : Tempering or None
+    tempering : Tempering, Weighing or None
         What the evidence of the features is worth, where that was learned.
+    within : WithinClasses or None
+        How the features vary together, where that is allowed for.
     """
 
     model: BernoulliModel
@@ -59,7 +125,8 @@ class KeptBernoulli:
     binarize: Binarize
     classes: NDArray[Any]
     names: NDArray[Any] | None
-    tempering: Tempering | None = None
+    tempering: Worth | None = None
+    within: WithinClasses | None = None
 
     @property
     def n_columns(self) -> int:
@@ -100,17 +167,29 @@ class KeptBernoulli:
         """Return log P(class, row, node), shape (rows, classes, nodes)."""
         return self.posterior.log_joint_by_node(self.as_modelled(X, label))
 
-    def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
-        """Return log P(class, row) for rows of the kept columns, in their order.
+    def own_log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(class, row) by the model, for rows as it sees them."""
+        return self.posterior.log_joint(rows)
 
-        See `tempered` for ``log_prior``, and for what evidence is worth.
-        """
+    def with_within(self, X: NDArray[Any], y: NDArray[np.intp], label: Label) -> "KeptBernoulli":
+        """Return the same with how the kept columns of the training cases vary together."""
         bits = self.as_modelled(X, label)
-        return tempered(self.posterior.log_joint(bits), self.log_psi, self.tempering, log_prior)
+        return replace(self, within=WithinClasses.of(bits, y, 2, spreads=False))
+
+    @cached_property
+    def laws(self) -> FeatureLaws:
+        """The rates of single features in a class, and the variance in a class of mean size."""
+        posterior = self.posterior
+        log_rates = log_sum(posterior.log_one + posterior.log_weights[:, np.newaxis], axis=1)
+        rates = np.exp(log_rates)[:, posterior.pair_of]
+        n = np.array([self.counts.n0, self.counts.n1])
+        variance = (n / n.sum()) @ (rates * (1.0 - rates))
+        varying = np.full(self.n_columns, fill_value=True)
+        return FeatureLaws(rates, variance, float(n.sum() - 1), varying)
 
 
 @dataclass(frozen=True, eq=False)
-class KeptGaussian:
+class KeptGaussian(KeptOfClasses):
     """The kept columns' moments by class, the event, and the model.
 
     Attributes
@@ -123,8 +202,11 @@ class KeptGaussian:
     pseudocounts : array of shape (G,)
     classes : array of shape (G,)
     names : array of shape (k,) or None
-    tempering : Tempering or None
+    tempering : Tempering, Weighing or None
         What the evidence of the features is worth, where that was learned.
+    within : WithinClasses or None
+        How the features vary together, and how widely each class spreads, where that is allowed
+        for.
     """
 
     model: GaussianModel
@@ -133,7 +215,8 @@ class KeptGaussian:
     pseudocounts: Floats
     classes: NDArray[Any]
     names: NDArray[Any] | None
-    tempering: Tempering | None = None
+    tempering: Worth | None = None
+    within: WithinClasses | None = None
 
     @property
     def log_psi(self) -> Floats:
@@ -167,16 +250,30 @@ class KeptGaussian:
         """Return rows of the kept columns, in their order, as numbers; NaN is a missing one."""
         return real_rows(X, label)
 
-    def log_joint(self, X: NDArray[Any], label: Label, log_prior: Floats | None = None) -> Floats:
-        """Return log P(class, row) for rows of the kept columns, in their order.
+    def own_log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(class, row) by the model, for rows as it sees them."""
+        codes = np.eye(self.classes.size)
+        logs = [self.posterior.log_predictive(code, rows) for code in codes]
+        return np.asarray(self.log_psi + np.stack(logs, axis=1))
 
-        See `tempered` for ``log_prior``, and for what evidence is worth.
-        """
-        rows, log_psi = self.as_modelled(X, label), self.log_psi
-        joint = np.empty((len(rows), self.classes.size))
-        for g, code in enumerate(np.eye(self.classes.size)):
-            joint[:, g] = log_psi[g] + self.posterior.log_predictive(code, rows)
-        return tempered(joint, log_psi, self.tempering, log_prior)
+    def with_within(self, X: NDArray[Any], y: NDArray[np.intp], label: Label) -> "KeptGaussian":
+        """Return the same with how the kept columns of the training cases vary within classes."""
+        rows = self.as_modelled(X, label)
+        return replace(self, within=WithinClasses.of(rows, y, self.classes.size, spreads=True))
+
+    @cached_property
+    def laws(self) -> FeatureLaws:
+        """Where single features lie in each class, and the variance in a class of mean size."""
+        nodes, weights = self.posterior.of_features()
+        laws = [nodes.law(code) for code in np.eye(self.classes.size)]
+        varying = laws[0].varying
+        location = np.zeros((self.classes.size, varying.size))
+        variance = np.ones(varying.size)
+        location[:, varying] = [np.sum(law.loc * weights[varying], axis=1) for law in laws]
+        squares = [np.sum(law.squares * weights[varying], axis=1) / law.df for law in laws]
+        variance[varying] = np.mean(squares, axis=0)
+        df = float(np.mean(laws[0].df)) if varying.any() else 1.0
+        return FeatureLaws(location, variance, df, varying)
 
     def log_joint_by_node(self, X: NDArray[Any], label: Label) -> Floats:
         """Return log P(class, row, node), shape (rows, classes, nodes)."""
@@ -240,30 +337,6 @@ def _real_posterior(
     if model.least_fraction is None:
         return model.condition(contrasts, event)
     return condition_two_groups(model, contrasts, event)
-
-
-def tempered(
-    log_joint: Floats,
-    log_psi: Floats,
-    tempering: Tempering | None,
-    log_prior: Floats | None = None,
-) -> Floats:
-    """Return log P(class, row), or log P(class | row) where the evidence is tempered.
-
-    Parameters
-    ----------
-    log_joint : array of shape (n, G)
-        With the class probabilities learned.
-    log_psi : array of shape (G,)
-        Logs of these.
-    tempering : Tempering or None
-    log_prior : array of shape (G,), default=None
-        Logs of class probabilities to be used in their place.
-    """
-    if tempering is not None:
-        prior = log_psi if log_prior is None else log_prior
-        return tempering.log_proba(log_joint - log_psi, prior)
-    return log_joint if log_prior is None else np.asarray(log_joint + (log_prior - log_psi))
 
 
 def real_rows(X: NDArray[Any], label: Label) -> Floats:

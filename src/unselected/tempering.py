@@ -26,6 +26,7 @@ A real response is the same with the points of a grid in the place of classes.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +40,9 @@ from unselected.quadrature import (
     theta_nodes,
     trapezoid,
 )
+
+# How classifiers guard against features that depend on each other within classes.
+Dependence = Literal["none", "tempered", "correlated"]
 
 # Elements of a table over nodes, cases and classes that are worked on at a time.
 _BLOCK = 1 << 20
@@ -185,6 +189,8 @@ class Tempering:
     left_out : HeldOut
     prior : TemperingPrior
         What it was learned from. A model that was read from its file knows no case of it.
+    log_marginal : float
+        log P(classes seen), eta and epsilon averaged over; NaN where that is not known.
 
     Examples
     --------
@@ -204,6 +210,7 @@ class Tempering:
     log_weights: Floats
     left_out: HeldOut
     prior: TemperingPrior
+    log_marginal: float = np.nan
 
     @classmethod
     def fit(
@@ -239,10 +246,11 @@ class Tempering:
             given += (log_terms - log_sum(given, axis=1) + np.log1p(-prior.untempered))[:, None]
             blocks.append((expit(v), given))
         eta, table = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        logs = table.ravel() - log_sum(table)
+        log_marginal = float(log_sum(table))
+        logs = table.ravel() - log_marginal
         live = logs > np.max(logs) - NEGLIGIBLE
         pairs = np.repeat(eta, epsilon.size)[live], np.tile(epsilon, eta.size)[live]
-        return cls(*pairs, logs[live], left_out, prior)
+        return cls(*pairs, logs[live], left_out, prior, log_marginal)
 
     @property
     def mean_eta(self) -> float:

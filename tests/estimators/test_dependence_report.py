@@ -75,7 +75,7 @@ def test_copies_are_found_and_independent_features_are_not(make, seed):
     report = make(k=5).fit(X, y).dependence_report()
     assert report.correlation.effective_features < 3.5
     assert report.slope.slope < 0.9
-    assert 'dependence="tempered"' in report.advice[-1]
+    assert 'dependence="correlated"' in report.advice[-1]
     rng = np.random.default_rng(seed)
     apart = rng.normal(size=X.shape) + 0.5 * y[:, np.newaxis]
     report = make(k=5).fit(apart, y).dependence_report()

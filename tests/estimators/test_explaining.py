@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
-from unselected.effect_laws import related_weights
 from unselected.prevalence import log_prevalence
 
 KINDS = {
@@ -241,7 +240,7 @@ def test_a_threshold_tuned_inside_cross_validation(seed):
 
 def test_related_weights_are_the_probabilities_of_being_related(seed):
     model, _ = fitted("real, sparse", seed)
-    total = related_weights(model._kept.posterior).sum(axis=1)
+    total = model._kept.posterior.related_weights.sum(axis=1)
     np.testing.assert_allclose(total, model.related_probability_, atol=1e-9)
 
 

@@ -54,6 +54,11 @@ CLASSIFIERS = {
     "with missing values": (SelectiveGaussianNB(k=6), lambda seed: numbers(seed, 2, 0.05)),
     "shrunken": (SelectiveGaussianNB(k=6, variance_shrinkage=5.0), numbers),
     "tempered numbers": (SelectiveGaussianNB(k=6, dependence="tempered"), numbers),
+    "correlated bits": (SelectiveBernoulliNB(k=6, dependence="correlated"), bits),
+    "correlated numbers": (
+        SelectiveGaussianNB(k=6, dependence="correlated"),
+        lambda seed: numbers(seed, 2, 0.05),
+    ),
 }
 
 

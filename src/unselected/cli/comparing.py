@@ -84,8 +84,9 @@ def cv(
         Of this library's model: common (every feature is related to the response, more or less) or
         sparse (an unknown fraction of them is, the others are not at all).
     dependence
-        Of this library's model: none (features are taken to be independent within classes) or
-        tempered (what their evidence is worth is learned from cases left out); not for regression.
+        Of this library's model: none (features are taken to be independent within classes),
+        tempered (what their evidence is worth is learned from cases left out) or correlated (also
+        how they vary together within classes); not for regression.
     splits
         Number of folds; 5 where not given.
     repeats

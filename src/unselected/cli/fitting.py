@@ -210,13 +210,13 @@ def path_text(path: list[Any]) -> str:
 def dependence_of(model: Selective, table: TrainingTable) -> dict[str, Any]:
     """Return what is to be said of dependence between features within classes, and tell it.
 
-    That takes one more pass over the features, unless the model is tempered: where they stay in
-    their file, that may take long, and is not done.
+    That takes one more pass over the features, unless the model allows for dependence: where
+    they stay in their file, that may take long, and is not done.
     """
     if isinstance(model, SelectiveNaiveRegressor):
         return {}
     if isinstance(table, OpenedTable) and model.dependence == "none":
-        note("note: dependence between features was not looked at; --dependence tempered does")
+        note("note: dependence between features was not looked at; --dependence correlated does")
         return {}
     try:
         with patience("looking at dependence between features"):
@@ -226,8 +226,9 @@ def dependence_of(model: Selective, table: TrainingTable) -> dict[str, Any]:
         return {}
     for sentence in report.advice:
         note(f"dependence: {sentence}")
-    if model.dependence == "tempered":
-        note(f"evidence: {model.tempering_.in_words()}")
+    worth = model.panel().kept.tempering
+    if worth is not None:
+        note(f"evidence: {worth.in_words()}")
     return {"dependence": report.content()}
 
 

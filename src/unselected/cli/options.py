@@ -26,7 +26,7 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
 
 ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
 PriorOption = Literal["common", "sparse"]
-DependenceOption = Literal["none", "tempered"]
+DependenceOption = Literal["none", "tempered", "correlated"]
 KOption = int | Literal["loo"]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
@@ -103,8 +103,9 @@ class Choice:
         common (every feature is related to the response, more or less) or sparse (an unknown
         fraction of them is, the others are not at all).
     dependence
-        none (features are taken to be independent within classes) or tempered (what their evidence
-        is worth is learned from cases left out); not for regression.
+        none (features are taken to be independent within classes), tempered (what their evidence
+        is worth is learned from cases left out) or correlated (also how they vary together within
+        classes); not for regression.
     uncorrected
         Do not condition on the selection, for comparison.
     variance_shrinkage

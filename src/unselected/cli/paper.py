@@ -8,7 +8,6 @@ from cyclopts import App, Parameter
 
 from unselected.cli.options import Output, Speech, columns_of, note
 from unselected.datasets import make_paper_simulation
-from unselected.estimators.classifying import Dependence
 from unselected.estimators.selecting import Prior
 from unselected.experiments import (
     ColonFeatures,
@@ -21,6 +20,7 @@ from unselected.experiments import (
     simulation,
 )
 from unselected.files import write_csv
+from unselected.tempering import Dependence
 
 reproduce = App(
     name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
@@ -133,7 +133,8 @@ def reproduce_colon(
     prior
         common, as in the paper, or sparse: only some of the genes are related to the class.
     dependence
-        none, as in the paper, or tempered: guard against genes that depend on each other.
+        none, as in the paper, or tempered or correlated: guard against genes that depend on each
+        other.
     seed
         Seed of the divisions and of ties.
     jobs

@@ -24,8 +24,8 @@ from unselected.files import write_csv
 from unselected.files.features import Feature, describe_features
 from unselected.files.models import SavedClassifier, SavedRegressor, load_model
 from unselected.files.tables import read_table
-from unselected.kept import KeptBernoulli, KeptGaussian
-from unselected.tempering import Tempering
+from unselected.kept import KeptBernoulli, KeptGaussian, Worth
+from unselected.weighing import Weighing
 
 Saved = SavedClassifier | SavedRegressor
 QUANTILES = (0.05, 0.5, 0.95)
@@ -352,22 +352,30 @@ def _related_content(saved: Saved) -> dict[str, Any]:
     return {} if related is None else {"related_fraction": related.fraction._asdict()}
 
 
-def _tempering(saved: Saved) -> Tempering | None:
+def _worth(saved: Saved) -> Worth | None:
     return saved.kept.tempering if isinstance(saved, SavedClassifier) else None
 
 
 def _tempering_content(saved: Saved) -> dict[str, Any]:
     """Return what the evidence of the features is worth, where that was learned."""
-    tempering = _tempering(saved)
-    if tempering is None:
+    worth = _worth(saved)
+    if worth is None:
         return {}
-    names = ("mean_eta", "untempered_probability", "mean_epsilon")
-    return {"tempering": {name: getattr(tempering, name) for name in names}}
+    content: dict[str, Any] = {
+        name: getattr(worth, name)
+        for name in ("mean_eta", "untempered_probability", "mean_epsilon")
+    }
+    if isinstance(worth, Weighing):
+        return {"weighing": {"weights": worth.weights.tolist(), **content}}
+    return {"tempering": content}
 
 
 def _tempering_text(saved: Saved) -> list[str]:
-    tempering = _tempering(saved)
-    return [] if tempering is None else [f"evidence: tempered. {tempering.in_words()}"]
+    worth = _worth(saved)
+    if worth is None:
+        return []
+    how = "weighed" if isinstance(worth, Weighing) else "tempered"
+    return [f"evidence: {how}. {worth.in_words()}"]
 
 
 def _provenance_text(key: str, value: Any) -> list[str]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from unselected.counting import Binarize
-from unselected.estimators.classifying import Dependence, SelectingClassifier
+from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import BernoulliFitting
 from unselected.estimators.inputs import (
     check_choice,
@@ -21,6 +21,7 @@ from unselected.kept import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
 from unselected.quadrature import Floats
 from unselected.selection import Ties
+from unselected.tempering import Dependence
 
 
 class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
@@ -73,10 +74,12 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
         where p is the number of features that selection looked at.
         Needs the quadrature "exact".
-    dependence : {"none", "tempered"}, default="none"
-        "tempered" guards against features that depend on each other within classes, whose evidence
-        is counted several times: what their evidence is worth, and how many cases are strays, is
-        learned from ten folds of the training cases, see docs/dependence.md. "none" believes the
+    dependence : {"none", "tempered", "correlated"}, default="none"
+        How to guard against features that depend on each other within classes, whose evidence is
+        counted several times, see docs/dependence.md. "tempered" learns from ten folds of the
+        training cases what their evidence is worth, and how many cases are strays. "correlated"
+        learns besides which likelihood to believe: the model's own, or one in which features are
+        correlated within classes. "none" believes the
         model.
     store_scores : bool, default=False
         Keep the scores and counts of all features, not only of the kept ones. Without it the
@@ -122,6 +125,9 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     tempering_ : Tempering
         With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
         ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
+    weighing_ : Weighing
+        With ``dependence="correlated"``, the likelihoods with their posterior probabilities
+        (``weights``, that of the model's own first), and the tempering of each.
     k_path_ : list of LeaveOneOutScore
         With ``k="loo"``, how well each k that was tried predicts cases left out.
     loo_score_ : LeaveOneOutScore
@@ -212,18 +218,12 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
         rule = self._checked_rule(table, "|COR|")
-        check_choice("dependence", self.dependence, ("none", "tempered"))
-        how = (
-            bool(self.correct_selection),
-            self.prior == "sparse",
-            self.dependence == "tempered",
-        )
+        how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
         scores = self._fit(BernoulliFitting(table, rule, *how, model, _plain_cut(self.binarize)))
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
-        if self._kept.tempering is not None:
-            self.tempering_ = self._kept.tempering
+        self._remember_worth()
         self.binarize_thresholds_ = self._kept.thresholds
         return self
 

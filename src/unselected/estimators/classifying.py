@@ -1,6 +1,6 @@
 """What the selective classifiers do once they are fitted."""
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from unselected.columns import Label
 from unselected.dependence import DependenceReport
 from unselected.estimators.explaining import ExplainingClassifier
 from unselected.estimators.fitting import ClassFitting, SelectionRule
+from unselected.estimators.inputs import check_choice
 from unselected.estimators.leave_one_out import (
     LeaveOneOutScore,
     class_scores,
@@ -22,10 +23,11 @@ from unselected.estimators.selecting import SelectingEstimator
 from unselected.kept import KeptBernoulli, KeptGaussian
 from unselected.leaving_out import LeftOut
 from unselected.quadrature import Floats
-from unselected.tempering import Tempering
+from unselected.selection import Selection
+from unselected.tempering import Dependence, Tempering
+from unselected.weighing import Weighing
 
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
-Dependence = Literal["none", "tempered"]
 
 
 class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
@@ -33,6 +35,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
 
     dependence: Dependence
     tempering_: Tempering
+    weighing_: Weighing
     _kept: C
 
     def loo_predict_log_proba(self) -> Floats:
@@ -115,13 +118,13 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         >>> round(report.correlation.effective_features, 1), report.slope.high < 1
         (1.2, True)
         >>> report.advice[-1]
-        'Use dependence="tempered".'
+        'Use dependence="correlated".'
         """
         fitting, kept = self._checked_fitting(), self._kept
         table, tempering = fitting.table, kept.tempering
         rows = kept.as_modelled(table.X[:, self.selection_.indices], self._label_kept)
         held_out = fitting.held_out() if tempering is None else tempering.left_out
-        return DependenceReport.of(rows, table.y, held_out, tempered=tempering is not None)
+        return DependenceReport.of(rows, table.y, held_out, dependence=self.dependence)
 
     def _loo_scores(
         self, fitting: ClassFitting[C], rules: list[SelectionRule]
@@ -139,8 +142,20 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         ]
         return np.concatenate(parts)
 
-    def _finished(self, fitting: ClassFitting[C], kept: C) -> C:
-        return fitting.tempered(kept)
+    def _finished(self, fitting: ClassFitting[C], kept: C, selection: Selection[Any]) -> C:
+        return fitting.weighed(kept, selection)
+
+    def _checked_dependence(self) -> Dependence:
+        check_choice("dependence", self.dependence, ("none", "tempered", "correlated"))
+        return self.dependence
+
+    def _remember_worth(self) -> None:
+        """Show what was learned of what the evidence is worth."""
+        worth = self._kept.tempering
+        if isinstance(worth, Weighing):
+            self.weighing_ = worth
+        elif worth is not None:
+            self.tempering_ = worth
 
     def panel(self) -> ClassifierPanel[C]:
         """Return a fitted classifier that needs only the kept columns.

@@ -11,10 +11,11 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected.columns import Columns
 from unselected.contest import Contest, class_scores, count_scores, line_scores
 from unselected.counting import Binarize
 from unselected.estimators.inputs import TrainingTable
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
+from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, Worth
 from unselected.leaving_out import (
     LeftOut,
     class_scores_without,
@@ -35,7 +36,8 @@ from unselected.selection import (
     keep_top,
 )
 from unselected.tables import Ints
-from unselected.tempering import HeldOut, Tempering
+from unselected.tempering import Dependence, HeldOut, Tempering
+from unselected.weighing import Weighing
 
 # Evidence is weighed by cases in so many folds.
 N_FOLDS = 10
@@ -108,6 +110,23 @@ class LeftOutFit(Generic[K]):
     rows: NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False)
+class _KeptValues:
+    """The columns that any of some selections kept, read once."""
+
+    columns: NDArray[np.intp]
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, X: Columns, selections: list[Selection[Any]]) -> "_KeptValues":
+        columns = np.unique(np.concatenate([selection.indices for selection in selections]))
+        return cls(columns, X[:, columns])
+
+    def take(self, rows: Ints, selection: Selection[Any]) -> NDArray[Any]:
+        """Return some rows of the columns that one of them kept."""
+        return self.values[np.ix_(rows, np.searchsorted(self.columns, selection.indices))]
+
+
 def _in_parts(items: list[_T], size: int) -> list[list[_T]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
 
@@ -158,20 +177,21 @@ class Fitting(ABC, Generic[K]):
         widest = max(rules, key=lambda rule: rule.k or 0)
         each_scores = self.scores_without(sets, widest.contest)
         selections = [[rule.select(scores) for scores in each_scores] for rule in rules]
+        values = _KeptValues.of(self.table.X, [s for by_rule in selections for s in by_rule])
+        cases = [
+            (left, selection, scores)
+            for by_rule in selections
+            for left, scores, selection in zip(sets, each_scores, by_rule, strict=True)
+        ]
         kept = self._together(
             [
-                self.kept(scores, selection, left.kept)
-                for by_rule in selections
-                for left, scores, selection in zip(sets, each_scores, by_rule, strict=True)
+                self._with_rows(self.kept(scores, selection, left.kept), left, selection, values)
+                for left, selection, scores in cases
             ]
         )
-        rows = self._rows_asked(sets, selections)
         fits = [
-            LeftOutFit(left, selection, one, asked)
-            for by_rule, by_rule_rows, ones in zip(
-                selections, rows, _in_parts(kept, len(sets)), strict=True
-            )
-            for left, selection, one, asked in zip(sets, by_rule, ones, by_rule_rows, strict=True)
+            LeftOutFit(left, selection, one, values.take(left.asked, selection))
+            for (left, selection, _), one in zip(cases, kept, strict=True)
         ]
         return _in_parts(fits, len(sets))
 
@@ -184,19 +204,15 @@ class Fitting(ABC, Generic[K]):
         """Return fits whose posteriors are computed together, where that is faster."""
         return kept
 
-    def _rows_asked(
-        self, sets: list[LeftOut], selections: list[list[Selection[Any]]]
-    ) -> list[list[NDArray[Any]]]:
-        """Return the kept columns of the cases asked for, for each rule and set."""
-        every = np.unique(np.concatenate([s.indices for each in selections for s in each]))
-        values = self.table.X[:, every]
-        return [
-            [
-                values[np.ix_(left.asked, np.searchsorted(every, selection.indices))]
-                for left, selection in zip(sets, each, strict=True)
-            ]
-            for each in selections
-        ]
+    def _with_rows(
+        self,
+        kept: K,
+        left: LeftOut,  # noqa: ARG002
+        selection: Selection[Any],  # noqa: ARG002
+        values: "_KeptValues",  # noqa: ARG002
+    ) -> K:
+        """Return a fit with what is learned from the values of its cases, where there is any."""
+        return kept
 
     def _with_groups(self, model: M, selection: Selection[Any]) -> M:
         """Return the model with two groups of features, where the prior is to have them."""
@@ -217,23 +233,44 @@ class ClassFitting(Fitting[C], Generic[C]):
 
     Attributes
     ----------
-    tempers : bool
-        Whether it is learned, from folds, what the evidence of the features is worth.
+    dependence : {"none", "tempered", "correlated"}
+        Whether it is learned, from folds, what the evidence of the features is worth, and which
+        likelihood to believe.
     """
 
-    tempers: bool
+    dependence: Dependence
 
-    def tempered(self, kept: C) -> C:
+    def weighed(self, kept: C, selection: Selection[Any]) -> C:
         """Return a fit to all cases with the worth of its evidence, where that is learned."""
-        if not self.tempers:
+        if self.dependence == "none":
             return kept
-        return replace(kept, tempering=Tempering.learn(self.held_out()))
+        if self.dependence == "correlated":
+            rows = self.table.X[:, selection.indices]
+            kept = kept.with_within(rows, self.table.y, self.table.label)
+        return replace(kept, tempering=self._learned(self._held_out()))
 
     def held_out(self) -> HeldOut:
         """Return what each case looks like to a fit without its fold, selection included."""
+        return self._held_out()[0]
+
+    def _held_out(self) -> list[HeldOut]:
+        """Return the same by each likelihood, the model's own first."""
         sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
         self.check_classes_left(sets)
         return self._seen_by(self.fits_without(sets)[0])
+
+    def _learned(self, held_out: list[HeldOut]) -> Worth:
+        if self.dependence == "correlated":
+            return Weighing.learn(held_out)
+        return Tempering.learn(held_out[0])
+
+    def _with_rows(
+        self, kept: C, left: LeftOut, selection: Selection[Any], values: "_KeptValues"
+    ) -> C:
+        if self.dependence != "correlated":
+            return kept
+        rows, y = values.take(left.kept, selection), self.table.y[left.kept]
+        return kept.with_within(rows, y, self.table.label)
 
     def log_proba_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
@@ -243,7 +280,8 @@ class ClassFitting(Fitting[C], Generic[C]):
         For each rule and set, an array of shape (asked, G). Everything is learned without the set,
         what the evidence is worth included.
         """
-        inner: list[list[LeftOut]] = [self._folds(left) if self.tempers else [] for left in sets]
+        tempers = self.dependence != "none"
+        inner: list[list[LeftOut]] = [self._folds(left) if tempers else [] for left in sets]
         together = [*sets, *(left for folds in inner for left in folds)]
         self.check_classes_left(together)
         results = []
@@ -252,9 +290,9 @@ class ClassFitting(Fitting[C], Generic[C]):
             by_set = []
             for fit, folds in zip(outer, inner, strict=True):
                 kept = fit.kept
-                if self.tempers:
+                if tempers:
                     held_out = self._seen_by([next(rest) for _ in folds])
-                    kept = replace(kept, tempering=Tempering.learn(held_out))
+                    kept = replace(kept, tempering=self._learned(held_out))
                     vars(kept)["posterior"] = fit.kept.posterior
                 log_joint = kept.log_joint(fit.rows, self.table.label)
                 by_set.append(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
@@ -281,14 +319,17 @@ class ClassFitting(Fitting[C], Generic[C]):
         n = self.table.y.size
         return [LeftOut.rows(np.union1d(left.out, fold), n, asked=fold) for fold in folds]
 
-    def _seen_by(self, fits: list[LeftOutFit[C]]) -> HeldOut:
-        """Return what the cases of each fold look like to the fit without it."""
-        joint = np.concatenate([fit.kept.log_joint(fit.rows, self.table.label) for fit in fits])
+    def _seen_by(self, fits: list[LeftOutFit[C]]) -> list[HeldOut]:
+        """Return what the cases of each fold look like to the fit without it, by likelihood."""
+        parts = [
+            fit.kept.log_evidence(fit.kept.as_modelled(fit.rows, self.table.label)) for fit in fits
+        ]
         prior = np.concatenate([np.tile(fit.kept.log_psi, (len(fit.rows), 1)) for fit in fits])
         rows = np.concatenate([fit.left.asked for fit in fits])
         order = np.argsort(rows)
         y = self.table.y[rows[order]]
-        return HeldOut.of_classes((joint - prior)[order], prior[order], y)
+        evidence = np.concatenate(parts, axis=1)[:, order]
+        return [HeldOut.of_classes(one, prior[order], y) for one in evidence]
 
 
 def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:

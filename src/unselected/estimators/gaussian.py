@@ -2,12 +2,13 @@
 
 from typing import Any, Literal, Self
 
-from unselected.estimators.classifying import Dependence, SelectingClassifier
+from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import GaussianFitting
-from unselected.estimators.inputs import check_choice, check_pseudocounts, check_training
+from unselected.estimators.inputs import check_pseudocounts, check_training
 from unselected.estimators.selecting import GaussianEstimator, Prior
 from unselected.kept import KeptGaussian
 from unselected.selection import Ties
+from unselected.tempering import Dependence
 
 
 class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
@@ -62,10 +63,13 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
         the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
         where p is the number of features that selection looked at. Not with ``variance_shrinkage``.
-    dependence : {"none", "tempered"}, default="none"
-        "tempered" guards against features that depend on each other within classes, whose evidence
-        is counted several times: what their evidence is worth, and how many cases are strays, is
-        learned from ten folds of the training cases, see docs/dependence.md. "none" believes the
+    dependence : {"none", "tempered", "correlated"}, default="none"
+        How to guard against features that depend on each other within classes, whose evidence is
+        counted several times, see docs/dependence.md. "tempered" learns from ten folds of the
+        training cases what their evidence is worth, and how many cases are strays. "correlated"
+        learns besides which likelihood to believe: the model's own, or one in which features are
+        correlated within classes, classes spread
+        unlike, or both. "none" believes the
         model.
     store_scores : bool, default=False
         Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
@@ -105,6 +109,9 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     tempering_ : Tempering
         With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
         ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
+    weighing_ : Weighing
+        With ``dependence="correlated"``, the likelihoods with their posterior probabilities
+        (``weights``, that of the model's own first), and the tempering of each.
     k_path_ : list of LeaveOneOutScore
         With ``k="loo"``, how well each k that was tried predicts cases left out.
     loo_score_ : LeaveOneOutScore
@@ -198,15 +205,9 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
                 "classes cannot be told without more cases than classes."
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
-        check_choice("dependence", self.dependence, ("none", "tempered"))
-        how = (
-            bool(self.correct_selection),
-            self.prior == "sparse",
-            self.dependence == "tempered",
-        )
+        how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
         self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
         self.log_marginal_likelihood_ += self._kept.log_class_evidence
         self.classes_ = table.classes
-        if self._kept.tempering is not None:
-            self.tempering_ = self._kept.tempering
+        self._remember_worth()
         return self

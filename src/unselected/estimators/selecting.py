@@ -240,7 +240,8 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         selection = fitting.rule.select(scores)
         if fitting.rule.gamma is not None:
             _warn_if_empty(selection)
-        kept = self._finished(fitting, fitting.kept(scores, selection, slice(None)))
+        kept = fitting.kept(scores, selection, slice(None))
+        kept = self._finished(fitting, kept, selection)
         posterior = kept.posterior
         self._remember(fitting.table, selection, scores, getattr(posterior, "features", posterior))
         self._kept, self._fitting = kept, fitting
@@ -314,7 +315,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             )
         return fitting
 
-    def _finished(self, fitting: Any, kept: Any) -> Any:  # noqa: ARG002
+    def _finished(self, fitting: Any, kept: Any, selection: Selection[Any]) -> Any:  # noqa: ARG002
         """Return a fit with what else is to be learned."""
         return kept
 

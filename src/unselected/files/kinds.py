@@ -26,7 +26,7 @@ from unselected.files.entries import (
     check_wholes,
     show,
 )
-from unselected.files.tempering import parse_tempering, tempering_entries
+from unselected.files.tempering import parse_worth, worth_entries
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
@@ -148,7 +148,7 @@ def bernoulli_entries(kept: KeptBernoulli) -> Entries:
         "event": _count_event_entry(kept.event),
         "priors": _priors_entry(model, ("f0", "f1", "a", "b")),
         "quadrature": {"rule": model.quadrature, "refinement": model.refinement},
-        **tempering_entries(kept.tempering),
+        **worth_entries(kept.tempering, kept.within),
     }
 
 
@@ -156,6 +156,7 @@ def parse_bernoulli(entries: Entries) -> KeptBernoulli:
     """Return a model of binary features from its entries."""
     counts = _parse_counts(entries["counts"])
     k = counts.I0.size
+    tempering, within = parse_worth(entries, 2, k)
     return KeptBernoulli(
         model=_parse_bernoulli_model(entries["priors"], entries["quadrature"]),
         counts=counts,
@@ -164,7 +165,8 @@ def parse_bernoulli(entries: Entries) -> KeptBernoulli:
         binarize=_parse_binarize(entries["binarize"]),
         classes=_parse_classes(entries["classes"], 2),
         names=parse_names(entries["names"], k),
-        tempering=parse_tempering(entries.get("tempering"), 2),
+        tempering=tempering,
+        within=within,
     )
 
 
@@ -345,7 +347,7 @@ def gaussian_entries(kept: KeptGaussian) -> Entries:
         "pseudocounts": np.asarray(kept.pseudocounts, dtype=np.float64),
         "moments": {name: getattr(moments, name) for name in names},
         **_gaussian_model_entries(kept.model, kept.event),
-        **tempering_entries(kept.tempering),
+        **worth_entries(kept.tempering, kept.within),
     }
 
 
@@ -354,6 +356,7 @@ def parse_gaussian(entries: Entries) -> KeptGaussian:
     moments = _parse_class_moments(entries["moments"])
     n_classes = moments.sizes.size
     pseudocounts = check_list(entries["pseudocounts"], "pseudocounts", n_classes)
+    tempering, within = parse_worth(entries, n_classes, moments.size)
     return KeptGaussian(
         model=_parse_gaussian_model(entries["priors"], entries["quadrature"]),
         moments=moments,
@@ -363,7 +366,8 @@ def parse_gaussian(entries: Entries) -> KeptGaussian:
         pseudocounts=np.array([_prior(count, "pseudocounts") for count in pseudocounts]),
         classes=_parse_classes(entries["classes"], n_classes),
         names=parse_names(entries["names"], moments.size),
-        tempering=parse_tempering(entries.get("tempering"), n_classes),
+        tempering=tempering,
+        within=within,
     )
 
 

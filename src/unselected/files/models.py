@@ -227,7 +227,7 @@ _KINDS = {
         parse_bernoulli,
         ("classes", "counts", "thresholds", "binarize", "event", "priors", "quadrature"),
         SavedClassifier,
-        optional=("tempering",),
+        optional=("tempering", "weighing"),
     ),
     "gaussian": _Kind(
         KeptGaussian,
@@ -235,7 +235,7 @@ _KINDS = {
         parse_gaussian,
         ("classes", "pseudocounts", *_REAL),
         SavedClassifier,
-        optional=("tempering",),
+        optional=("tempering", "weighing"),
     ),
     "regression": _Kind(
         KeptRegression, regression_entries, parse_regression, ("y_mean", *_REAL), SavedRegressor

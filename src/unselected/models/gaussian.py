@@ -136,6 +136,11 @@ class GaussianPosterior:
         nodes: dict[str, Any] = {name: getattr(self, name)[which] for name in self._of_nodes}
         return replace(self, **nodes)
 
+    def of_features(self) -> tuple["GaussianPosterior", Floats]:
+        """Return nodes, and the posterior weight that each feature gives them, (k, nodes)."""
+        weights = np.exp(self.log_weights)
+        return self, np.broadcast_to(weights, (self.contrasts.n.size, weights.size))
+
     def law(self, code: Floats) -> "StudentLaw":
         """Return the law of the features of a new case whose response has this code.
 

@@ -299,3 +299,22 @@ def related_probability(
         log_odds = pi.log_odds[block, np.newaxis] + log_ratio[alpha_of[block]]
         total += weights[block] @ expit(log_odds)
     return np.minimum(total, 1.0)
+
+
+def related_weights(
+    pi: Fractions | None, log_ratio: Floats, alpha_of: NDArray[np.intp], weights: Floats
+) -> Floats:
+    """Return P(related, alpha) of each feature, shape (alphas, features).
+
+    As `related_probability`, but for each alpha; without fractions all features are related.
+    """
+    result = np.zeros(log_ratio.shape)
+    if pi is None:
+        np.add.at(result, alpha_of, weights[:, np.newaxis])
+        return result
+    columns = max(1, _BLOCK // weights.size)
+    for start in range(0, log_ratio.shape[1], columns):
+        block = slice(start, start + columns)
+        log_odds = pi.log_odds[:, np.newaxis] + log_ratio[alpha_of, block]
+        np.add.at(result[:, block], alpha_of, expit(log_odds) * weights[:, np.newaxis])
+    return result

@@ -43,6 +43,7 @@ from unselected.models.two_groups import (
     log_product,
     log_products,
     related_probability,
+    related_weights,
 )
 from unselected.moments import Contrasts
 from unselected.omission import log_real_omission
@@ -114,6 +115,20 @@ class TwoGroupPosterior(GaussianPosterior):
     def log_ratio(self) -> Floats:
         """The log of f_j(tau) / f_j(0) of the varying features, shape (taus, features)."""
         return _log_ratio(self._likelihood, -self.log_alpha[self.starts])
+
+    @property
+    def related_weights(self) -> Floats:
+        """P(related, tau) of each kept feature, shape (k, taus); a constant one says nothing."""
+        log_ratio = np.zeros((self.starts.size, self.contrasts.varying.size))
+        log_ratio[:, self.contrasts.varying] = self.log_ratio
+        weights = np.exp(self.log_weights)
+        return related_weights(self.fractions, log_ratio, self.alpha_of, weights).T
+
+    def of_features(self) -> tuple[GaussianPosterior, Floats]:
+        """Return nodes of tau, the last 0, and the weight each feature gives them, (k, nodes)."""
+        weights = self.related_weights
+        rest = np.maximum(1.0 - weights.sum(axis=1, keepdims=True), 0.0)
+        return self.of_alphas, np.hstack([weights, rest])
 
     @property
     def _likelihood(self) -> RealLikelihood:

@@ -12,7 +12,8 @@ def dependence_section(
     fitted: SelectiveBernoulliNB | SelectiveGaussianNB, report: DependenceReport
 ) -> str:
     """Return the section, of a classifier that was fitted to all cases."""
-    tempered = "" if fitted.dependence == "none" else paragraph(fitted.tempering_.in_words())
+    worth = fitted.panel().kept.tempering
+    tempered = "" if worth is None else paragraph(worth.in_words())
     return (
         paragraph(
             "Naive Bayes adds up the evidence of features as if they were independent within "
