@@ -6,7 +6,7 @@ and k best columns.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -91,7 +91,11 @@ def count_scores_without(
         Returns a new contest; each set has its own.
     """
 
-    def block(values: NDArray[Any], names: Label) -> Iterator[tuple[NDArray[Any], Floats]]:
+    def block(
+        values: NDArray[Any],
+        names: Label,
+        contests: list[Contest],  # noqa: ARG001
+    ) -> Iterator[tuple[NDArray[Any], Floats]]:
         check_finite(values, names)
         return _counts_without(values, y, binarize, names, sets)
 
@@ -114,11 +118,17 @@ def class_scores_without(
 ) -> list[RealScores]:
     """Return the scores of real-valued columns by class, without each of some sets of cases."""
 
-    def block(values: NDArray[Any], names: Label) -> Iterator[ClassMoments]:
-        return _class_moments_without(values, y, n_classes, names, sets)
+    def block(values: NDArray[Any], names: Label, contests: list[Contest]) -> Iterator[_Some]:
+        return _class_moments_without(values, y, n_classes, names, sets, contests)
+
+    def score(some: _Some, left: LeftOut, among: Among) -> RealScores:  # noqa: ARG001
+        if some.places is None:
+            return RealScores.of(some.moments, among)
+        scores = RealScores.of(some.moments, among.take(some.places))
+        return replace(scores, n_varying=scores.n_varying + some.n_others)
 
     blocks = wide_blocks(X)
-    return _scores_without(X, blocks, label, sets, contest, block, _of_moments, RealScores.united)
+    return _scores_without(X, blocks, label, sets, contest, block, score, RealScores.united)
 
 
 def line_scores_without(
@@ -130,19 +140,18 @@ def line_scores_without(
 ) -> list[RealScores]:
     """Return the scores of columns with a real response, without each of some sets of cases."""
 
-    def block(values: NDArray[Any], names: Label) -> Iterator[LineMoments]:
+    def block(
+        values: NDArray[Any],
+        names: Label,
+        contests: list[Contest],  # noqa: ARG001
+    ) -> Iterator[LineMoments]:
         return _line_moments_without(values, y, names, sets)
 
+    def score(moments: LineMoments, left: LeftOut, among: Among) -> RealScores:  # noqa: ARG001
+        return RealScores.of(moments, among)
+
     blocks = wide_blocks(X)
-    return _scores_without(X, blocks, label, sets, contest, block, _of_moments, RealScores.united)
-
-
-def _of_moments(
-    moments: ClassMoments | LineMoments,
-    left: LeftOut,  # noqa: ARG001
-    among: Among,
-) -> RealScores:
-    return RealScores.of(moments, among)
+    return _scores_without(X, blocks, label, sets, contest, block, score, RealScores.united)
 
 
 def _scores_without(
@@ -151,7 +160,7 @@ def _scores_without(
     label: Label,
     sets: list[LeftOut],
     contest: Callable[[], Contest],
-    block: Callable[[NDArray[Any], Label], Iterator[Any]],
+    block: Callable[[NDArray[Any], Label, list[Contest]], Iterator[Any]],
     score: Callable[[Any, LeftOut, Among], S],
     unite: Callable[[list[S]], S],
 ) -> list[S]:
@@ -161,7 +170,7 @@ def _scores_without(
 
     def work(columns: slice) -> list[S]:
         among = Among(np.arange(columns.start, columns.stop), p)
-        summed = block(X[:, columns], shifted(label, columns.start))
+        summed = block(X[:, columns], shifted(label, columns.start), contests)
         each = zip(contests, sets, summed, strict=True)
         return [race.sift(score(part, left, among)) for race, left, part in each]
 
@@ -221,10 +230,73 @@ class _Differences:
         """Return the numbers of known values among some rows, (width,), or (1,) for all alike."""
         return np.array([rows.size]) if self.known is None else self.known[rows].sum(axis=0)
 
-    def around(self, mean: Floats, rows: Ints) -> Floats:
-        """Return the differences of the known values of some rows from a mean."""
-        values = self.values[rows] - mean
-        return values if self.known is None else np.where(self.known[rows], values, 0.0)
+    def around(self, mean: Floats, rows: Ints, columns: Ints | slice = slice(None)) -> Floats:
+        """Return the differences of the known values of some rows and columns from a mean."""
+        values = self.values[rows][:, columns] - mean
+        return values if self.known is None else np.where(self.known[rows][:, columns], values, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Some:
+    """The moments of the columns of a block that can be selected.
+
+    Attributes
+    ----------
+    moments : ClassMoments
+    places : array of int or None
+        Where they stand in the block; None for all.
+    n_others : int
+        How many others there are, all of which vary.
+    """
+
+    moments: ClassMoments
+    places: Ints | None
+    n_others: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Promising:
+    """A first look at single cases left out: who can be among the best of a block.
+
+    Without a case x of class g the sums of squares around all means and around the class means are
+
+        T' = T - (x - m)^2 n / (n - 1),  W' = W - (x - m_g)^2 n_g / (n_g - 1),
+
+    and every score grows with T' / W'. No value may be missing.
+    """
+
+    values: Floats
+    mean: Floats
+    squares: Floats
+    class_means: Floats
+    sizes: Ints
+
+    @classmethod
+    def of(cls, d: _Differences, class_means: Floats, within: Floats, sizes: Ints) -> "_Promising":
+        mean = sizes @ class_means / sizes.sum()
+        between = sizes @ (class_means - mean) ** 2
+        return cls(d.values, mean, np.stack([within + between, within]), class_means, sizes)
+
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    def places(self, row: int, g: int, k: int) -> Ints | None:
+        """Return the columns that may be among the k best without a case; None for all."""
+        n, x = int(self.sizes.sum()), self.values[row]
+        if k >= x.size or self.sizes[g] < 2:
+            return None
+        total, within = self.squares
+        within = within - (x - self.class_means[g]) ** 2 * (self.sizes[g] / (self.sizes[g] - 1.0))
+        ratio = (total - (x - self.mean) ** 2 * (n / (n - 1.0))) / within
+        doubtful = ~(within > _LITTLE * self.squares[1])
+        ratio[doubtful] = 0.0  # whose scores are not known: they neither compete nor drop out
+        kth = np.partition(ratio, x.size - k)[x.size - k]
+        # What rounding does to the ratio less 1 is small where this is not.
+        return np.flatnonzero((ratio >= kth - 1e-6 * max(kth - 1.0, 1e-3)) | doubtful)
+
+
+def _may_look_first(race: Contest, left: LeftOut, d: _Differences) -> bool:
+    """Say whether it is enough to know the best of a block."""
+    alone = race.k is not None and race.gamma is None and not race.always.size
+    return alone and left.out.size == 1 and d.known is None
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
@@ -234,7 +306,8 @@ def _class_moments_without(
     n_classes: int,
     label: Label,
     sets: list[LeftOut],
-) -> Iterator[ClassMoments]:
+    contests: list[Contest],
+) -> Iterator[_Some]:
     """Yield the moments by class without each set of cases, from those of all cases.
 
     Columns of which little is left, or whose sums cannot be taken off, are summed anew.
@@ -247,23 +320,33 @@ def _class_moments_without(
     squares = np.stack(
         [np.sum(d.around(m, rows) ** 2, axis=0) for m, rows in zip(mean, rows_of, strict=True)]
     )
-    for left in sets:
-        own_n, own_mean, own_squares = n.copy(), mean.copy(), squares.copy()
+    all_squares = squares.sum(axis=0)
+    promising = _Promising.of(d, mean, all_squares, np.bincount(y, minlength=n_classes))
+    for left, race in zip(sets, contests, strict=True):
+        places = None
+        if _may_look_first(race, left, d):
+            row = int(left.out[0])
+            places = promising.places(row, int(y[row]), race.k or 0)
+        some: Ints | slice = slice(None) if places is None else places
+        which = np.arange(X.shape[1])[some]
+        own_n = n.copy() if n.shape[1] == 1 else n[:, some].copy()
+        own_mean, own_squares = mean[:, some].copy(), squares[:, some].copy()
         for g in np.unique(y[left.out]):
             out = left.out[y[left.out] == g]
             own_n[g] = n[g] - d.n_known(out)
-            own_mean[g] = (sums[g] - d.values[out].sum(axis=0)) / own_n[g]
-            taken = np.sum(d.around(mean[g], out) ** 2, axis=0)
-            own_squares[g] = squares[g] - taken - own_n[g] * (own_mean[g] - mean[g]) ** 2
+            own_mean[g] = (sums[g, some] - d.values[out][:, some].sum(axis=0)) / own_n[g]
+            taken = np.sum(d.around(mean[g, some], out, some) ** 2, axis=0)
+            moved = own_mean[g] - mean[g, some]
+            own_squares[g] = squares[g, some] - taken - own_n[g] * moved**2
         sizes = np.bincount(y[left.kept], minlength=n_classes)
-        moments = ClassMoments(sizes, own_n, d.center, own_mean, own_squares.sum(axis=0))
-        again = _to_be_summed_anew(moments.within, squares.sum(axis=0))
+        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
+        again = _to_be_summed_anew(moments.within, all_squares[some])
         if again.size:
-            rest, classes = X[np.ix_(left.kept, again)], y[left.kept]
+            rest, classes = X[np.ix_(left.kept, which[again])], y[left.kept]
             order = np.argsort(classes, kind="stable")
-            names = picked(label, again)
+            names = picked(label, which[again])
             moments = moments.with_columns(again, class_block(rest, order, sizes, names))
-        yield moments
+        yield _Some(moments, places, X.shape[1] - which.size)
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
