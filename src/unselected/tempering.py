@@ -46,6 +46,8 @@ Dependence = Literal["none", "tempered", "correlated"]
 
 # Elements of a table over nodes, cases and classes that are worked on at a time.
 _BLOCK = 1 << 20
+# Cases whose probabilities, each at least epsilon, are multiplied before a logarithm is taken.
+_FACTORS = 16
 # logit(eta) has a density that falls like exp(-|logit(eta)|): nothing is left beyond this.
 _FARTHEST = NEGLIGIBLE + 2.0
 # A factor of the likelihood that changes by more than this over the nodes is not divided out.
@@ -366,9 +368,27 @@ def _log_likelihood(left_out: HeldOut, eta: Floats, epsilon: Floats) -> Floats:
     gained = left_out.log_without_strays(eta) - left_out.seen_prior
     rows = max(1, _BLOCK // max(1, epsilon.size * left_out.size))
     blocks = (gained[start : start + rows] for start in range(0, eta.size, rows))
-    column = epsilon[:, np.newaxis]
-    sums = [_log_mixed(part[:, np.newaxis, :], column).sum(axis=2) for part in blocks]
+    sums = [_log_products(part, epsilon) for part in blocks]
     return np.asarray(np.concatenate(sums) + left_out.seen_prior.sum())
+
+
+def _log_products(gained: Floats, epsilon: Floats) -> Floats:
+    """Return sums over cases (rows, n) of what `_log_mixed` returns, shape (rows, epsilon).
+
+    One logarithm for the product of many cases; where epsilon is 0 it might vanish.
+    """
+    top = np.maximum(gained, 0.0)
+    with np.errstate(under="ignore"):
+        regular, stray = np.exp(gained - top), np.exp(-top)
+        column, total = epsilon[:, np.newaxis], np.zeros((len(gained), epsilon.size))
+        for start in range(0, gained.shape[1], _FACTORS):
+            some = slice(start, start + _FACTORS)
+            factors = (1.0 - column) * regular[:, np.newaxis, some]
+            factors += column * stray[:, np.newaxis, some]
+            total += _log(np.multiply.reduce(factors, axis=2))
+    total += top.sum(axis=1, keepdims=True)
+    total[:, epsilon == 0.0] = gained.sum(axis=1, keepdims=True)
+    return total
 
 
 def _log_mixed(gained: Floats, epsilon: Floats) -> Floats:
