@@ -55,6 +55,22 @@ def saved_to(path, model):
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
+def test_no_feature_that_tells_anything(kind):
+    """No feature is kept, or constant ones alone: what is left is the response by itself."""
+    X, y = data(kind, 0)
+    few, common = (ESTIMATORS[kind](threshold=0.999, prior=p) for p in ("sparse", "common"))
+    for model in (few, common):
+        with pytest.warns(UserWarning, match="No feature has"):
+            model.fit(X, y)
+    np.testing.assert_allclose(predicted(few, X[:4]), predicted(common, X[:4]), rtol=1e-9)
+    assert few.related_probability_.size == 0
+    assert len(few.feature_effects()) == 0
+    same = ESTIMATORS[kind](k=3, prior="sparse").fit(np.ones((len(y), 5)), y)
+    assert np.all((same.related_probability_ > 0.0) & (same.related_probability_ < 1.0))
+    assert len(same.feature_effects()) == 3
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
 def test_what_a_fit_leaves(kind, seed):
     X, y = data(kind, seed)
     model = ESTIMATORS[kind](k=8, prior="sparse").fit(X, y)

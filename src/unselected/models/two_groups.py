@@ -12,6 +12,7 @@ alpha; the integral over pi is then one of a function of a single variable, log-
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,8 +229,8 @@ def log_product(pi: Fractions, log_ratio: Floats) -> Floats:
     size = np.abs(log_ratio)
     # A factor is between 1 and its ratio, whatever pi is.
     part = np.floor(np.cumsum(size) / (0.5 * _ROOM))
-    starts = np.flatnonzero(np.diff(part, prepend=-1.0))
-    for start, stop in zip(starts, [*starts[1:], size.size], strict=True):
+    starts = np.flatnonzero(np.diff(part, prepend=-1.0)).tolist()
+    for start, stop in pairwise([*starts, size.size]):
         if np.max(size[start:stop]) > 0.5 * _ROOM:
             result += log_each(pi, log_ratio[start:stop]).sum(axis=1)
             continue
