@@ -83,6 +83,19 @@ def test_folds_are_those_of_cross_validation(case, seed):
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("case", ["bits", "numbers", "tempered numbers"])
+def test_cases_in_neither_part_of_a_split_are_left_out_too(case, seed):
+    """As where neighbours of the test cases must not be trained on."""
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    rows = np.arange(N)
+    splits = [(rows[(rows % 3 != f) & (rows > 3 + f)], rows % 3 == f) for f in range(3)]
+    ours = clone(model).fit(X, y).cv_predict_proba(splits)
+    for train, test in splits:
+        alone = clone(model).fit(X[train], y[train]).predict_proba(X[test])
+        np.testing.assert_allclose(ours[test], alone, rtol=0, atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("rule", "missing"),
     [({"k": 6}, 0.0), ({"threshold": 0.3}, 0.0), ({"k": 3, "always_keep": [1, 2]}, 0.05)],
@@ -174,6 +187,16 @@ def test_k_is_chosen_by_cases_left_out(model, seed):
     np.testing.assert_allclose(model.loo_predict_proba()[4], alone, atol=1e-10)
 
 
+def test_k_is_chosen_where_columns_are_kept_by_name():
+    X, y = bits(0)
+    X, y = X[:12, :8], y[:12]
+    named = pandas.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    by_name = SelectiveBernoulliNB(k="loo", always_keep=["x3"]).fit(named, y)
+    by_number = SelectiveBernoulliNB(k="loo", always_keep=[3]).fit(X, y)
+    expected = by_number.loo_predict_proba()
+    np.testing.assert_array_equal(by_name.loo_predict_proba(), expected)
+
+
 def test_k_of_a_regressor_is_chosen_by_cases_left_out(seed):
     X, _ = numbers(seed)
     y = X[:, 0] + np.random.default_rng(seed).normal(size=N)
@@ -203,10 +226,27 @@ def test_what_cannot_be_left_out_is_said():
         SelectiveBernoulliNB(threshold=0.3).fit(X, y).k_path([1])
     with pytest.raises(ValueError, match="ks=1000"):
         model.k_path([1000])
+    with pytest.raises(ValueError, match="ks is empty"):
+        model.k_path([])
     with pytest.raises(ValueError, match="one test fold"):
         SelectiveBernoulliNB(k=3).fit(X, np.arange(N) % 2).cv_predict_proba(
             [(np.arange(5, N), np.arange(5))]
         )
+
+
+def test_responses_that_cannot_be_left_out_are_said():
+    X, _ = numbers(0)
+    y = (np.arange(N) == 3).astype(float)
+    with pytest.raises(ValueError, match="without case 4 all responses are 0"):
+        _ = SelectiveNaiveRegressor(k=3).fit(X, y).loo_score_
+    with pytest.raises(ValueError, match="leaves 2, and it takes 3"):
+        SelectiveNaiveRegressor(k=3).fit(X[:3], [1.0, 2.0, 4.0]).loo_predict()
+
+
+def test_a_single_k_is_a_path():
+    X, y = bits(0)
+    model = SelectiveBernoulliNB(k=3).fit(X, y)
+    assert model.k_path(3) == [model.loo_score_]
 
 
 def test_a_selection_made_before_cannot_be_made_again():

@@ -71,7 +71,8 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         ----------
         cv : int, splitter or iterable, default=10
             As in scikit-learn; every case must be in one test fold. A number gives stratified
-            folds in the order of the cases.
+            folds in the order of the cases. Cases that are in neither part of a split are left
+            out too; one that is in its training part more than once counts once.
 
         Returns
         -------
@@ -85,8 +86,12 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
             )
         y = fitting.table.y
         splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y)
-        sets = [LeftOut(test, train, test) for train, test in splits]
-        seen = np.concatenate([left.out for left in sets])
+        rows = np.arange(y.size)
+        sets = [
+            LeftOut.rows(np.setdiff1d(rows, rows[train]), y.size, rows[test])
+            for train, test in splits
+        ]
+        seen = np.concatenate([left.asked for left in sets])
         if not np.array_equal(np.sort(seen), np.arange(y.size)):
             raise ValueError("cv must have every case in one test fold, and in one only.")
         proba = np.empty((y.size, self.classes_.size))
@@ -136,8 +141,9 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         X, y = fitting.table.dense, fitting.table.y
         sets = LeftOut.each_of(y.size)
         fitting.check_classes_left(sets)
+        model = clone(self).set_params(always_keep=fitting.rule.always)  # X has no names
         parts = [
-            clone(self).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
+            clone(model).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
             for left in sets
         ]
         return np.concatenate(parts)

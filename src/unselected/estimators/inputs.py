@@ -23,6 +23,9 @@ from unselected.sources import ColumnSource, SparseColumns
 
 Target = Literal["two classes", "classes", "numbers"]
 
+# A line through fewer responses leaves nothing to tell its deviations from.
+FEWEST_RESPONSES = 3
+
 
 @dataclass(frozen=True)
 class TrainingTable:
@@ -77,7 +80,7 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
             accept_sparse=("csr", "csc"),
             ensure_all_finite=False,
             y_numeric=numeric,
-            ensure_min_samples=3 if numeric else 1,
+            ensure_min_samples=FEWEST_RESPONSES if numeric else 1,
         )
     except (TypeError, ValueError) as error:
         raise naming_the_column(error, X) from error
@@ -104,8 +107,10 @@ def _check_source(X: ColumnSource, y: Any, target: Target) -> TrainingTable:
     check_consistent_length(X, response)
     if target == "numbers":
         response = response.astype(np.float64)
-        if response.size < 3:
-            raise ValueError(f"y has {response.size} responses: three or more are needed.")
+        if response.size < FEWEST_RESPONSES:
+            raise ValueError(
+                f"y has {response.size} responses: {FEWEST_RESPONSES} or more are needed."
+            )
     return _with_response(X, response, X.names, target)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.estimators.fitting import ClassFitting, RegressionFitting, SelectionRule
+from unselected.estimators.inputs import FEWEST_RESPONSES
 from unselected.leaving_out import LeftOut
 from unselected.quadrature import Floats
 
@@ -116,6 +117,7 @@ def responses_without_each(
 ) -> list[LeftOutResponses]:
     """Return for each rule the predictions of each case, left out."""
     y = fitting.table.y
+    _check_responses_left(y)
     results = []
     for fits in fitting.fits_without(LeftOut.each_of(y.size), rules):
         each = np.empty((3, y.size))
@@ -126,6 +128,22 @@ def responses_without_each(
             each[:, fit.left.asked] = mean, std, log_density
         results.append(LeftOutResponses(*each))
     return results
+
+
+def _check_responses_left(y: Floats) -> None:
+    """Raise where the cases that are left have too few responses, or the same one."""
+    values, first, counts = np.unique(y, return_index=True, return_counts=True)
+    if y.size < FEWEST_RESPONSES + 1:
+        raise ValueError(
+            f"leaving out a case of {y.size} leaves {y.size - 1}, and it takes {FEWEST_RESPONSES} "
+            "to fit: it takes more cases."
+        )
+    if values.size == 2 and 1 in counts:
+        alone = int(first[np.argmin(counts)])
+        raise ValueError(
+            f"without case {alone + 1} all responses are {values[np.argmax(counts)]:g}, from which "
+            "nothing can be learned: it takes more cases with another response."
+        )
 
 
 def response_scores(

@@ -199,11 +199,11 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         check_choice("prior", self.prior, ("common", "sparse"))
         if self.k is not None and self.threshold is not None:
             raise ValueError(
-                f"k={self.k} and threshold={self.threshold} are both given: give one of them."
+                f"k={self.k!r} and threshold={self.threshold} are both given: give one of them."
             )
         if self.k is not None and self.preselected_from is not None:
             raise ValueError(
-                f"k={self.k} does not go with preselected_from={self.preselected_from}: every "
+                f"k={self.k!r} does not go with preselected_from={self.preselected_from}: every "
                 "column of X is kept then."
             )
 
@@ -225,7 +225,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
                 )
         elif self.k is not None:
             if always.size == p:
-                raise ValueError(f"k={self.k} selects among no columns: always_keep has all {p}.")
+                raise ValueError(f"k={self.k!r} selects among no columns: always_keep has all {p}.")
             free = "the number of columns" + (" that are not always kept" if always.size else "")
             k = _CHOSEN_LATER
             if self.k != "loo":
@@ -269,7 +269,7 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        ks : sequence of int
+        ks : int or sequence of int
 
         Returns
         -------
@@ -282,7 +282,9 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             raise ValueError("k_path needs an estimator that selects by k: fit with k first.")
         n_free = self.n_features_in_ - fitting.rule.always.size
         free = "the number of columns that compete"
-        chosen = [check_whole("ks", k, 1, n_free, free) for k in ks]
+        chosen = [check_whole("ks", k, 1, n_free, free) for k in np.ravel(ks).tolist()]
+        if not chosen:
+            raise ValueError("ks is empty: give at least one number of features.")
         return self._loo_scores(fitting, rules_of(fitting.rule, chosen))
 
     def __getattr__(self, name: str) -> Any:
