@@ -217,9 +217,14 @@ def test_evidence_that_separates_has_an_open_interval(sign):
     assert (found.high if sign > 0 else found.low) == sign * np.inf
 
 
-def test_no_evidence_has_no_slope():
-    found = calibration_slope(HeldOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]))
+@pytest.mark.parametrize("evidence", [0.0, 1e-15, 0.004])
+def test_no_evidence_has_no_slope(evidence):
+    """Rounding is none, nor is what would hardly change a probability."""
+    logs = evidence * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
+    found = calibration_slope(HeldOut.of_classes(logs, EVEN, [0, 1, 0, 1]))
     assert np.isnan(found.slope)
+    enough = calibration_slope(HeldOut.of_classes(logs + np.eye(4, 2), EVEN, [0, 1, 0, 1]))
+    assert np.isfinite(enough.low)
     with pytest.raises(ValueError, match=r"level=1\.5"):
         calibration_slope(HeldOut.of_classes(np.zeros((4, 2)), EVEN, [0, 1, 0, 1]), level=1.5)
 

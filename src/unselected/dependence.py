@@ -24,6 +24,8 @@ _MOST_FEATURES = 1000
 _ROUNDING = 1e-12
 # p-values below this speak against independence.
 _DOUBTFUL = 0.01
+# Evidence that changes no odds by more than one percent is none.
+_NO_EVIDENCE = 0.01
 # From here on dependence inflates the evidence by enough to say so.
 _INFLATED = 1.25
 
@@ -282,7 +284,8 @@ def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationS
     Returns
     -------
     slope : CalibrationSlope
-        NaN with infinite ends where no case has evidence for or against any class.
+        NaN with infinite ends where no case has evidence for or against any class: none that
+        would change odds by more than one percent.
 
     Examples
     --------
@@ -298,7 +301,7 @@ def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationS
         raise ValueError(f"level={level!r} must be above 0 and below 1.")
 
     unit = float(np.max(np.ptp(left_out.log_evidence, axis=1), initial=0.0))
-    if unit == 0.0:
+    if unit < _NO_EVIDENCE:
         return CalibrationSlope(np.nan, -np.inf, np.inf, level, left_out.size)
     slope = _best_slope(left_out, 1.0 / unit)
     fall = 0.5 * float(chi2.ppf(level, 1))
