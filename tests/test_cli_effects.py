@@ -173,7 +173,9 @@ def test_predict_leaves_cases_open(folder, capsys):
         ("two", ["--prevalence", "often"], "often is neither a number nor CLASS=PROBABILITY"),
         ("two", ["--prevalence", "well=0.1"], "lacks class 'ill'"),
         ("three", ["--prevalence", "0.1"], "one number, but there are 3 classes"),
-        ("two", ["--interval", "90"], "level=90.0 must be between 0 and 1"),
+        ("two", ["--prevalence", "0.1", "0.9"], "0.1 is of no class: give CLASS=PROBABILITY"),
+        ("two", ["--prevalence", "ill=0.1", "well=0.9", "ill=0.1"], "has the class ill twice"),
+        ("two", ["--interval", "90"], "--interval 90.0 must be between 0 and 1"),
         ("two", ["--indeterminate-below", "70"], "must be from 0 to 1"),
     ],
 )

@@ -6,6 +6,7 @@ winner's curse. The posterior given the event takes that back.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -148,15 +149,16 @@ def feature_effects(
     )
 
 
-def check_level(level: float) -> Floats:
+def check_level(level: Any) -> Floats:
     """Return the two quantiles that enclose ``level``, or raise where that is no level.
 
     >>> check_level(0.9).round(12).tolist()
     [0.05, 0.95]
     """
-    if not 0.0 < level < 1.0:
+    share = float(level) if isinstance(level, Real) else np.nan
+    if not 0.0 < share < 1.0:
         raise ValueError(f"level={level!r} must be between 0 and 1, for example 0.9.")
-    return np.array([0.5 * (1.0 - level), 0.5 * (1.0 + level)])
+    return np.array([0.5 * (1.0 - share), 0.5 * (1.0 + share)])
 
 
 def _of_counts(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from unselected.columns import Label
 from unselected.counting import binarize_columns
@@ -25,6 +26,8 @@ from unselected.weighing import Weighing
 
 # What evidence is worth is left out where it is, in logs, so much less likely than the best value.
 _UNLIKELY = 9.0
+# Laws of more values than this are replaced by so many of their quantiles.
+_FEW = 100
 # Elements of a table over rows, classes and nodes that are worked on at a time.
 _BLOCK = 1 << 20
 
@@ -185,8 +188,9 @@ def proba_interval(
     """
     tails = check_level(level)
     worths = [_likely(one) for one in _temperings(kept)]
-    size = kept.posterior.log_weights.size * kept.classes.size
-    rows = max(1, _BLOCK // (size * worths[0].eta.size if worths else size))
+    nodes = kept.posterior.log_weights.size
+    size = max([nodes, *(min(nodes, _FEW) * worth.eta.size for worth in worths)])
+    rows = max(1, _BLOCK // (size * kept.classes.size))
     ends = np.empty((2, len(X), kept.classes.size))
     for start in range(0, len(X), rows):
         block = slice(start, start + rows)
@@ -204,16 +208,17 @@ def _temperings(kept: Kept) -> tuple[Tempering, ...]:
 def _of_rows(
     kept: Kept, X: NDArray[Any], label: Label, log_psi: Floats, worths: "list[_Worth]"
 ) -> tuple[Floats, Floats]:
-    """Return probabilities (rows, G, values) and weights (rows, values) of what is uncertain."""
+    """Return probabilities and weights, both (rows, G, values), of what is uncertain."""
     by_node = kept.log_joint_by_node(X, label) + (log_psi - kept.log_psi)[:, np.newaxis]
     probability, weights = _by_node(by_node)
+    weights = np.broadcast_to(weights[:, np.newaxis], probability.shape)
     if not worths:
         return probability, weights
     logs = by_node - log_psi[:, np.newaxis]
     parts = [_by_worth(logs, log_psi, weights, worths[0])]
     if isinstance(kept.tempering, Weighing):
         parts += [
-            _by_worth(evidence[..., np.newaxis], log_psi, np.ones((len(X), 1)), worth)
+            _by_worth(evidence[..., np.newaxis], log_psi, np.ones((*evidence.shape, 1)), worth)
             for evidence, worth in zip(
                 kept.log_evidence(kept.as_modelled(X, label))[1:], worths[1:], strict=True
             )
@@ -221,7 +226,7 @@ def _of_rows(
         shares = kept.tempering.weights
         parts = [(each, w * share) for (each, w), share in zip(parts, shares, strict=True)]
     probabilities, all_weights = zip(*parts, strict=True)
-    return np.concatenate(probabilities, axis=2), np.concatenate(all_weights, axis=1)
+    return np.concatenate(probabilities, axis=2), np.concatenate(all_weights, axis=2)
 
 
 class _Worth(NamedTuple):
@@ -249,23 +254,48 @@ def _by_node(by_node: Floats) -> tuple[Floats, Floats]:
 def _by_worth(
     log_evidence: Floats, log_psi: Floats, weights: Floats, worth: _Worth
 ) -> tuple[Floats, Floats]:
-    """Return the same for each node and each value of what evidence is worth, one after another."""
-    logs = log_evidence[..., np.newaxis] * worth.eta + log_psi[:, np.newaxis, np.newaxis]
-    logs -= log_sum(logs, axis=1)[:, np.newaxis]
-    stray = np.exp(log_psi)[:, np.newaxis, np.newaxis]
-    probability = (1.0 - worth.epsilon) * np.exp(logs) + worth.epsilon * stray
-    joint = weights[..., np.newaxis] * worth.weights
-    return probability.reshape(*probability.shape[:2], -1), joint.reshape(len(joint), -1)
+    """Return the same for each node and each value of what evidence is worth, one after another.
+
+    Of the many nodes of two groups of features, quantiles of what they say are taken.
+    """
+    prior = log_psi[:, np.newaxis]
+    parts = []
+    for eta in np.unique(worth.eta):
+        logs = log_evidence * eta + prior
+        logs -= log_sum(logs, axis=1)[:, np.newaxis]
+        probability, shares = (part[..., np.newaxis] for part in _thinned(np.exp(logs), weights))
+        some = worth.eta == eta
+        epsilon, share_of = worth.epsilon[some], worth.weights[some]
+        stray = np.exp(prior)[..., np.newaxis]
+        mixed = (1.0 - epsilon) * probability + epsilon * stray
+        parts.append((_flat(mixed), _flat(shares * share_of)))
+    probability, weights = (np.concatenate(part, axis=2) for part in zip(*parts, strict=True))
+    return probability, weights
 
 
-def _weighted_quantiles(probability: Floats, weights: Floats, tails: Floats) -> Floats:
-    """Return quantiles of probabilities (rows, G, nodes), weights (rows, nodes): (2, rows, G)."""
+def _flat(values: Floats) -> Floats:
+    """Return the last two axes as one."""
+    return values.reshape(*values.shape[:2], -1)
+
+
+def _thinned(probability: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return laws over many nodes as laws over some of their quantiles, denser in the tails."""
+    if probability.shape[2] <= _FEW:
+        return probability, weights
+    levels = expit(np.linspace(-9.0, 9.0, _FEW))
+    points = np.moveaxis(_weighted_quantiles(probability, weights, levels), 0, 2)
+    shares = levels * (1.0 - levels)
+    return points, np.broadcast_to(shares / shares.sum(), points.shape)
+
+
+def _weighted_quantiles(probability: Floats, weights: Floats, levels: Floats) -> Floats:
+    """Return quantiles (levels, rows, G) of probabilities with weights, both (rows, G, nodes)."""
     order = np.argsort(probability, axis=2)
     probability = np.take_along_axis(probability, order, axis=2)
-    weights = np.take_along_axis(np.broadcast_to(weights[:, np.newaxis], order.shape), order, 2)
+    weights = np.take_along_axis(weights, order, axis=2)
     # A node stands for what is half-way to its neighbours.
     below = np.cumsum(weights, axis=2) - 0.5 * weights
-    ends = np.empty((2, *order.shape[:2]))
+    ends = np.empty((levels.size, *order.shape[:2]))
     for place in np.ndindex(order.shape[:2]):
-        ends[:, *place] = np.interp(tails, below[place], probability[place])
+        ends[:, *place] = np.interp(levels, below[place], probability[place])
     return ends

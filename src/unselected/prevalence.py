@@ -68,6 +68,10 @@ def _of_second(value: float, labels: list[Any]) -> Floats:
             f"prevalence={value!r} is one number, but there are {len(labels)} classes: give a "
             "mapping of classes to probabilities."
         )
+    if not 0.0 < value < 1.0:
+        raise ValueError(
+            f"prevalence={value!r} must be above 0 and below 1: the probability of {labels[1]!r}."
+        )
     return np.array([1.0 - value, value])
 
 

@@ -151,12 +151,41 @@ def test_intervals_are_nested_and_hold_their_share(kind, seed):
     assert np.mean(share) == pytest.approx(0.95, abs=0.03)
 
 
+@pytest.mark.parametrize("kind", ["three", "binary, sparse"])
+def test_intervals_of_tempered_probabilities(kind, seed):
+    """Each node with each worth of evidence, in a loop; the twin leaves the worth out."""
+    X, y, new = data(kind, seed)
+    X[:, 1:6], new[:, 1:6] = X[:, :1], new[:, :1]  # the same evidence six times
+    model = clone(KINDS[kind]).set_params(dependence="tempered").fit(X, y)
+    new, worth, log_psi = new[:2], model.tempering_, model._kept.log_psi
+    by_node = model._kept.log_joint_by_node(new[:, model.selection_.indices], str)
+    weights = np.exp(logsumexp(by_node, axis=1))
+    likely = worth.log_weights > worth.log_weights.max() - 12.0
+    epsilon = worth.epsilon[likely]
+    twin = clone(model).set_params(dependence="none").fit(X, y)
+    intervals = [fitted.predict_proba_interval(new, level=0.8) for fitted in (model, twin)]
+    misses = np.zeros(2)
+    for i, logs in enumerate(by_node - log_psi[:, None]):
+        joint = np.outer(weights[i], np.exp(worth.log_weights[likely])).ravel()
+        each = logs[..., None] * worth.eta[likely] + log_psi[:, None, None]
+        each = np.exp(each - logsumexp(each, axis=0))
+        each = (1.0 - epsilon) * each + epsilon * np.exp(log_psi)[:, None, None]
+        for g, values in enumerate(each.reshape(len(each), -1)):
+            for of, ends in enumerate(intervals):
+                below = [joint[values <= end[i, g]].sum() / joint.sum() for end in ends]
+                misses[of] = max(misses[of], *np.abs(np.subtract(below, (0.1, 0.9))))
+    assert misses[0] < 0.03  # nodes are few
+    assert misses[1] > 0.03
+
+
 def test_two_classes_have_complementary_intervals(seed):
     model, new = fitted("real", seed)
     lower, upper = model.predict_proba_interval(new)
     np.testing.assert_allclose(lower[:, 1], 1.0 - upper[:, 0], atol=1e-9)
     with pytest.raises(ValueError, match="level=2"):
         model.predict_proba_interval(new, level=2)
+    with pytest.raises(ValueError, match=r"level='0\.9'"):
+        model.predict_proba_interval(new, level="0.9")
 
 
 # --- prevalence ----------------------------------------------------------------------------------
@@ -199,8 +228,8 @@ def test_one_number_is_the_prevalence_of_the_second_class(seed):
     ("prevalence", "classes", "message"),
     [
         (0.2, "abc", "one number, but there are 3 classes: give a mapping"),
-        (0.0, "ab", "prevalence of 'a' is 1.0: it must be above 0"),
-        (1.5, "ab", "prevalence of 'a' is -0.5"),
+        (0.0, "ab", "prevalence=0.0 must be above 0 and below 1: the probability of 'b'"),
+        (1.5, "ab", "prevalence=1.5 must be above 0"),
         ([0.2, 0.3, 0.5], "ab", r"shape \(3,\), but there are 2 classes"),
         ([0.2, 0.3], "ab", "sums to 0.5 over the classes, not to 1: divide"),
         ({"a": 1.0}, "ab", "lacks class 'b'"),

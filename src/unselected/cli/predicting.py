@@ -166,12 +166,19 @@ def _prevalence(given: Sequence[str], classes: NDArray[Any]) -> Any:
     """Return what was given on the command line as a number, or by class label."""
     if len(given) == 1 and "=" not in given[0]:
         return _number(given[0], given[0])
-    parts = [text.rpartition("=") for text in given]
-    values = {
-        label: _number(value, text) for (label, _, value), text in zip(parts, given, strict=True)
-    }
     labels = {str(label): label for label in classes.tolist()}
-    return {labels.get(label, label): value for label, value in values.items()}
+    values: dict[Any, float] = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        label = labels.get(name, name)
+        if not equals:
+            raise ValueError(
+                f"--prevalence {text} is of no class: give CLASS=PROBABILITY for each."
+            )
+        if label in values:
+            raise ValueError(f"--prevalence has the class {name} twice: give it once.")
+        values[label] = _number(value, text)
+    return values
 
 
 def _number(text: str, given: str) -> float:
@@ -193,6 +200,8 @@ def _classes(
     """Return the probabilities: that of the second of two classes, or those of all."""
     if least is not None and not 0.0 <= least <= 1.0:
         raise ValueError(f"--indeterminate-below {least} must be from 0 to 1.")
+    if level is not None and not 0.0 < level < 1.0:
+        raise ValueError(f"--interval {level} must be between 0 and 1, for example 0.9.")
     probability = saved.predict_proba(X, prevalence=prevalence)
     labels = [str(label) for label in saved.kept.classes]
     guesses = saved.kept.classes[np.argmax(probability, axis=1)].tolist()
