@@ -107,6 +107,7 @@ ORDER = [
     "unselected.plots",
     "unselected.report.page",
     "unselected.report.both",
+    "unselected.report.cases",
     "unselected.report.dependence",
     "unselected.report.classes",
     "unselected.report.responses",

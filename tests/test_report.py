@@ -9,7 +9,9 @@ import pytest
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.calibration import Estimate, interval_coverage, most_probable
 from unselected.datasets import make_paper_simulation
+from unselected.estimators.fitting import N_FOLDS, dealt
 from unselected.report import examine, examine_regression, report, verdict
+from unselected.report.cases import CaseIntervals, _in_words
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +102,44 @@ def test_the_page_has_all_its_parts(findings, page):
     assert "ab12" in page
     assert "Technical Report No. 0705" in page
     assert "<title>genes &amp; tumours</title>" in page
+
+
+def cells_of(page, heading):
+    """The rows of the table under a heading."""
+    section = page.split(f"<h2>{heading}</h2>")[1].split("</section>")[0]
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", section)
+    return [re.findall(r"<td>(.*?)</td>", row) for row in rows]
+
+
+def test_cases_have_intervals_from_fits_without_them(findings, page):
+    rows = cells_of(page, "Cases")
+    assert [row[0] for row in rows] == [str(i + 1) for i in range(60)]
+    model, fold_of = findings.corrected, dealt(findings.y, N_FOLDS)
+    X, y = model._fitting.table.X, np.array(["normal", "tumour"])[findings.y]
+    test = np.flatnonzero(fold_of == 4)
+    alone = SelectiveBernoulliNB(k=10).fit(np.delete(X, test, axis=0), np.delete(y, test))
+    proba, ends = alone.predict_proba(X[test]), alone.predict_proba_interval(X[test])
+    for place, i in enumerate(test):
+        g = proba[place].argmax()
+        assert rows[i][1:3] == [y[i], alone.classes_[g]]
+        numbers = [part[place, g] for part in (proba, *ends)]
+        assert [float(cell) for cell in rows[i][3:]] == pytest.approx(numbers, abs=0.002)
+    across = sum(float(row[4]) < 0.5 for row in rows)
+    assert _in_words(across, 60) in page
+    told = np.array([[float(cell) for cell in row[4:]] for row in rows])
+    seen = np.sort(model.predict_proba_interval(X), axis=2)[:, :, 1].T
+    assert np.mean(np.abs(told - seen)) > 0.01  # of cases that the classifier has seen
+
+
+def test_cases_of_a_chosen_k_have_intervals():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 12)), np.arange(30) % 3
+    fixed, chosen = (SelectiveGaussianNB(k=k) for k in (2, "loo"))
+    chosen.fit(X, y)
+    fixed.set_params(k=chosen.selection_.indices.size).fit(X, y)
+    ours, expected = (CaseIntervals.of(model, X, y) for model in (chosen, fixed))
+    np.testing.assert_array_equal(ours.lower, expected.lower)
+    assert "across 0.5" not in ours.section()
 
 
 def test_the_same_findings_give_the_same_page(findings, page):

@@ -83,6 +83,22 @@ def test_folds_are_those_of_cross_validation(case, seed):
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("case", ["bits", "three classes", "tempered numbers"])
+def test_intervals_of_folds_are_those_of_fits_without_them(case, seed):
+    model, data = CLASSIFIERS[case]
+    X, y = data(seed)
+    cv = StratifiedKFold(3, shuffle=True, random_state=seed)
+    fitted = clone(model).fit(X, y)
+    ours = fitted.cv_predict_proba_interval(cv, level=0.7)
+    np.testing.assert_array_equal(ours[0], fitted.cv_predict_proba(cv))
+    seen = fitted.predict_proba_interval(X, level=0.7)
+    for train, test in cv.split(X, y):
+        alone = clone(model).fit(X[train], y[train])
+        expected = alone.predict_proba_interval(X[test], level=0.7)
+        np.testing.assert_allclose([part[test] for part in ours[1:]], expected, atol=1e-9)
+    assert np.max(np.abs(np.subtract(ours[1:], seen))) > 0.01
+
+
 @pytest.mark.parametrize("case", ["bits", "numbers", "tempered numbers"])
 def test_cases_in_neither_part_of_a_split_are_left_out_too(case, seed):
     """As where neighbours of the test cases must not be trained on."""

@@ -24,6 +24,7 @@ from unselected.kept import KeptBernoulli, KeptGaussian
 from unselected.leaving_out import LeftOut
 from unselected.quadrature import Floats
 from unselected.selection import Selection
+from unselected.tables import Ints
 from unselected.tempering import Dependence, Tempering
 from unselected.weighing import Weighing
 
@@ -78,25 +79,53 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        fitting = self._fitting_to_leave_out()
+        fitting, sets = self._fitting_to_leave_out(), self._sets_of(cv)
+        return self._in_order(sets, np.exp(np.concatenate(fitting.log_proba_without(sets)[0])))
+
+    def cv_predict_proba_interval(
+        self, cv: Any = 10, *, level: float = 0.9
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the same probabilities, and intervals of them.
+
+        Parameters
+        ----------
+        cv : int, splitter or iterable, default=10
+            See `cv_predict_proba`.
+        level : float, default=0.9
+            See `predict_proba_interval`.
+
+        Returns
+        -------
+        proba, lower, upper : ndarrays of shape (n_samples, n_classes)
+        """
+        fitting, sets = self._fitting_to_leave_out(), self._sets_of(cv)
+        parts = zip(*fitting.intervals_without(sets, level), strict=True)
+        proba, lower, upper = (self._in_order(sets, np.concatenate(part)) for part in parts)
+        return proba, lower, upper
+
+    def _sets_of(self, cv: Any) -> list[LeftOut]:
+        """Return what is left out in each fold."""
         if self.k == "loo":
             raise ValueError(
-                "cv_predict_proba does not go with k='loo': use "
+                "folds of the training set do not go with k='loo': use "
                 "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
             )
-        y = fitting.table.y
-        splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y)
+        y = self._checked_fitting().table.y
         rows = np.arange(y.size)
+        splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y)
         sets = [
             LeftOut.rows(np.setdiff1d(rows, rows[train]), y.size, rows[test])
             for train, test in splits
         ]
-        seen = np.concatenate([left.asked for left in sets])
-        if not np.array_equal(np.sort(seen), np.arange(y.size)):
+        if not np.array_equal(np.sort(_asked(sets)), rows):
             raise ValueError("cv must have every case in one test fold, and in one only.")
-        proba = np.empty((y.size, self.classes_.size))
-        proba[seen] = np.exp(np.concatenate(fitting.log_proba_without(sets)[0]))
-        return proba
+        return sets
+
+    def _in_order(self, sets: list[LeftOut], values: Floats) -> Floats:
+        """Return what was found fold by fold in the order of the cases."""
+        ordered = np.empty_like(values)
+        ordered[_asked(sets)] = values
+        return ordered
 
     def dependence_report(self) -> DependenceReport:
         """Say whether the kept features depend on each other within classes, and what it does.
@@ -189,3 +218,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
         return self._kept, rows, self._label_kept, self._features_kept
+
+
+def _asked(sets: list[LeftOut]) -> Ints:
+    return np.concatenate([left.asked for left in sets])

@@ -15,6 +15,7 @@ from unselected.columns import Columns
 from unselected.contest import Contest, class_scores, count_scores, line_scores
 from unselected.counting import Binarize
 from unselected.estimators.inputs import TrainingTable
+from unselected.explaining import proba_interval
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, Worth
 from unselected.leaving_out import (
     LeftOut,
@@ -280,6 +281,29 @@ class ClassFitting(Fitting[C], Generic[C]):
         For each rule and set, an array of shape (asked, G). Everything is learned without the set,
         what the evidence is worth included.
         """
+        return [
+            [self._log_proba(fit) for fit in fits] for fits in self._whole_fits_without(sets, rules)
+        ]
+
+    def intervals_without(
+        self, sets: list[LeftOut], level: float
+    ) -> list[tuple[Floats, Floats, Floats]]:
+        """Return probabilities of the cases asked for, with lower and upper ends, for each set."""
+        return [self._interval(fit, level) for fit in self._whole_fits_without(sets, None)[0]]
+
+    def _interval(self, fit: LeftOutFit[C], level: float) -> tuple[Floats, Floats, Floats]:
+        label, log_psi = self.table.label, fit.kept.log_psi
+        lower, upper = proba_interval(fit.kept, fit.rows, label, log_psi, level)
+        return np.exp(self._log_proba(fit)), lower, upper
+
+    def _log_proba(self, fit: LeftOutFit[C]) -> Floats:
+        log_joint = fit.kept.log_joint(fit.rows, self.table.label)
+        return np.asarray(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
+
+    def _whole_fits_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule] | None
+    ) -> list[list[LeftOutFit[C]]]:
+        """Fit as `fits_without`, and learn without each set what the evidence is worth."""
         tempers = self.dependence != "none"
         inner: list[list[LeftOut]] = [self._folds(left) if tempers else [] for left in sets]
         together = [*sets, *(left for folds in inner for left in folds)]
@@ -287,16 +311,11 @@ class ClassFitting(Fitting[C], Generic[C]):
         results = []
         for fits in self.fits_without(together, rules):
             outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
-            by_set = []
-            for fit, folds in zip(outer, inner, strict=True):
-                kept = fit.kept
-                if tempers:
-                    held_out = self._seen_by([next(rest) for _ in folds])
-                    kept = replace(kept, tempering=self._learned(held_out))
-                    vars(kept)["posterior"] = fit.kept.posterior
-                log_joint = kept.log_joint(fit.rows, self.table.label)
-                by_set.append(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
-            results.append(by_set)
+            if tempers:
+                seen = [self._seen_by([next(rest) for _ in folds]) for folds in inner]
+                learned = [self._learned(cases) for cases in seen]
+                outer = [_weighed(*both) for both in zip(outer, learned, strict=True)]
+            results.append(outer)
         return results
 
     def check_classes_left(self, sets: list[LeftOut]) -> None:
@@ -330,6 +349,13 @@ class ClassFitting(Fitting[C], Generic[C]):
         y = self.table.y[rows[order]]
         evidence = np.concatenate(parts, axis=1)[:, order]
         return [HeldOut.of_classes(one, prior[order], y) for one in evidence]
+
+
+def _weighed(fit: LeftOutFit[C], worth: Worth) -> LeftOutFit[C]:
+    """Return a fit with what its evidence is worth; its posterior is not computed again."""
+    kept = replace(fit.kept, tempering=worth)
+    vars(kept)["posterior"] = fit.kept.posterior
+    return replace(fit, kept=kept)
 
 
 def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:

@@ -27,6 +27,7 @@ from unselected.report.both import (
     preselected_sentences,
     settings_of,
 )
+from unselected.report.cases import CaseIntervals
 from unselected.report.dependence import dependence_section
 from unselected.report.page import (
     decimals,
@@ -49,7 +50,8 @@ class Findings:
 
     ``y`` holds the numbers of the classes, and ``probability``, for each method, the
     cross-validated probabilities of all classes, averaged over the repetitions, a row for each
-    case. ``dependence`` is of the corrected classifier, fitted to all cases.
+    case. ``dependence`` is of the corrected classifier, fitted to all cases; ``cases`` are its
+    predictions of each case without the case's fold, with intervals.
     """
 
     corrected: SelectiveBernoulliNB | SelectiveGaussianNB
@@ -60,6 +62,7 @@ class Findings:
     rows: dict[str, ComparisonRow]
     settings: dict[str, Any]
     dependence: DependenceReport
+    cases: CaseIntervals
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
@@ -71,6 +74,7 @@ class Findings:
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
+            ("Cases", self.cases.section()),
             ("Dependence between features", dependence_section(self.corrected, self.dependence)),
             ("Pictures", pictures(_figures(self))),
             ("Settings", settings_table(self.settings)),
@@ -124,15 +128,17 @@ def examine(
         progress=progress,
     )
     folds = f"{n_repeats} x {n_splits}-fold, stratified"
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
     return Findings(
         corrected=corrected,
         uncorrected=uncorrected,
         names=names,
-        y=np.unique(np.asarray(y), return_inverse=True)[1],
+        y=codes,
         probability=_mean_probability(records),
         rows={row.method: row for row in comparison_table(records, y, seed=seed)},
         settings=settings_of(classifier, seed, folds, provenance),
         dependence=corrected.dependence_report(),
+        cases=CaseIntervals.of(corrected, X, codes),
     )
 
 
