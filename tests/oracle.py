@@ -29,6 +29,7 @@ def theta_rule(n):
     return 0.5 * (nodes + 1.0), 0.5 * weights
 
 
+@lru_cache(maxsize=4096)
 def joint_table(n0, n1, alpha):
     """P(I0, I1 | alpha) and E[theta; I0, I1 | alpha], both (n0 + 1) x (n1 + 1)."""
     theta, weights = theta_rule(n0 + n1)
@@ -125,10 +126,11 @@ def event_by_enumeration(kept, n_columns, n0, n1, chance):
         if probability:
             terms.append((probability, counts))
 
+    chances = np.array([probability for probability, _ in terms])
+    I0, I1 = np.moveaxis(np.reshape([c for _, c in terms], (len(terms), -1, 2)), 2, 0).astype(int)
+
     def event(alpha):
         P, _ = joint_table(n0, n1, alpha)
-        return sum(
-            probability * np.prod([P[pair] for pair in counts]) for probability, counts in terms
-        )
+        return chances @ np.prod(P[I0, I1], axis=1)
 
     return event

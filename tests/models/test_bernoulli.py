@@ -20,10 +20,10 @@ def probability(posterior, rows):
     return 1.0 / (1.0 + np.exp(log_joint[:, 0] - log_joint[:, 1]))
 
 
-def assert_accurate(counts, event, rows, atol=1e-9, **prior):
-    """A ten times finer evaluation agrees; the posterior and the predictions are finite."""
+def assert_accurate(counts, event, rows, atol=1e-9, finer=4, **prior):
+    """A four times finer evaluation agrees; the posterior and the predictions are finite."""
     coarse = BernoulliModel(**prior).condition(counts, event)
-    fine = BernoulliModel(**prior, refinement=10).condition(counts, event)
+    fine = BernoulliModel(**prior, refinement=finer).condition(counts, event)
     assert np.all(np.isfinite(coarse.log_joint(rows)))
     assert np.exp(coarse.log_weights).sum() == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(
@@ -86,7 +86,7 @@ def dense_probability(counts, omitted, cut, rows, b):
     pairs = list(zip(counts.I0.tolist(), counts.I1.tolist(), strict=True))
     values = oracle.all_cor_squared(n0, n1)
     mask = np.array([[values[i, j] <= cut for j in range(n1 + 1)] for i in range(n0 + 1)])
-    t = np.linspace(np.log(b / 5e5), np.log(1e9), 4001)
+    t = np.linspace(np.log(1e-5), np.log(1e9), 2001)
     log_mass = oracle.log_prior(np.exp(t), 0.5, b) + t + np.log(t[1] - t[0])
     log_mass[-1] = np.logaddexp(log_mass[-1], np.log(gammainc(0.5, b / np.exp(t[-1]))))
     log_terms = np.empty((t.size, len(rows), 2))
@@ -127,10 +127,10 @@ def test_both_modes_are_found_where_data_and_event_contradict_each_other(gamma, 
 
 
 def test_a_feature_that_equals_the_response_among_ten_million():
-    """The null likelihood of such a feature at n = 1400 is far below the smallest double."""
-    counts = ClassCounts(np.array([0]), np.array([700]), 700, 700)
+    """The null likelihood of such a feature at n = 1100 is below the smallest double, 5e-324."""
+    counts = ClassCounts(np.array([0]), np.array([550]), 550, 550)
     event = keep_preselected(CountScores.of(counts), 10**7, None, NONE).event
-    posterior = assert_accurate(counts, event, np.array([[True], [False]]))
+    posterior = assert_accurate(counts, event, np.array([[True], [False]]), finer=3)
     assert probability(posterior, np.array([[True]]))[0] > 0.99
 
 
@@ -252,13 +252,13 @@ def test_calibrated_under_selection(ties, seed):
     """Ranks of the true alpha are uniform; the uncorrected twin fails the same test."""
     rng = np.random.default_rng([seed, 1])
     model = BernoulliModel(a=2.0, b=30.0)
-    drawn = [replicate(model, ties, rng) for _ in range(250)]
+    drawn = [replicate(model, ties, rng) for _ in range(130)]
     ranks = np.transpose([one.ranks for one in drawn])
     corrected, uncorrected = (stats.kstest(row, "uniform").pvalue for row in ranks)
     assert corrected > 1e-3
-    assert uncorrected < 1e-12
+    assert uncorrected < 1e-6
     # So are the predictions: what they promise is what comes, up to Monte Carlo error.
     gaps = np.array([one.gaps for one in drawn])
     z = np.mean(gaps, axis=0) / (np.std(gaps, axis=0) / np.sqrt(len(gaps)))
     assert abs(z[0]) < 4
-    assert z[1] < -8
+    assert z[1] < -5
