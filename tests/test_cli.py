@@ -496,6 +496,23 @@ def test_inspect_tells_what_evidence_is_worth(copies):
     assert told["provenance"]["dependence"] == report.content()
 
 
+def test_correlated_likelihoods_through_the_command(copies, tmp_path):
+    asked = ("--target", "response", "--k", 5, "--dependence", "correlated")
+    answer = call("fit", "real-train.csv", *asked, "-o", tmp_path / "model.json", cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    train, new = (read_table(copies / f"real-{t}.csv", target="response") for t in ("train", "new"))
+    model = SelectiveGaussianNB(k=5, dependence="correlated").fit(train.X, train.y)
+    assert f"evidence: {model.weighing_.in_words()}" in answer.stderr
+    answer = call("predict", tmp_path / "model.json", "real-new.csv", cwd=copies)
+    rows = csv.DictReader(io.StringIO(answer.stdout))
+    ours = [float(row["probability of b"]) for row in rows]
+    np.testing.assert_allclose(ours, model.predict_proba(new.X)[:, 1], rtol=1e-10)
+    told = call("inspect", tmp_path / "model.json", cwd=copies).stdout
+    assert f"evidence: weighed. {model.weighing_.in_words()}" in told
+    told = json.loads(call("inspect", tmp_path / "model.json", "--json", cwd=copies).stdout)
+    np.testing.assert_allclose(told["weighing"]["weights"], model.weighing_.weights, rtol=1e-10)
+
+
 def test_fit_looks_at_dependence_and_advises(copies, tmp_path):
     asked = ("--target", "response", "--k", 5, "--json", "-o", tmp_path / "model.json")
     answer = call("fit", "real-train.csv", *asked, cwd=copies)
@@ -530,7 +547,7 @@ def test_a_table_that_stays_in_its_file_is_read_once(copies, tmp_path):
     arguments = ("fit", "t.npy", "--target", f"{copies / 'real-train.csv'}:response", "--k", 5)
     answer = call(*arguments, "-o", "plain.json", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "was not looked at; --dependence tempered does" in answer.stderr
+    assert "was not looked at; --dependence correlated does" in answer.stderr
     answer = call(*arguments, "--dependence", "tempered", "-o", "t.json", cwd=tmp_path)
     assert 'dependence: dependence="tempered" is in use' in answer.stderr
     ours, theirs = (
