@@ -212,7 +212,7 @@ def test_dependence_is_found_and_tempering_told(copied):
     told = section(report(tempered), "Dependence between features")
     assert escape(tempered.corrected.tempering_.in_words()) in told
     assert "Use dependence" not in told
-    assert 'Use dependence=' not in " ".join(verdict(tempered))
+    assert "Use dependence=" not in " ".join(verdict(tempered))
 
 
 def test_one_feature_depends_on_no_other():
