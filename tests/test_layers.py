@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "unselected"
 
 ORDER = [
     "unselected.quadrature",
+    "unselected.sampling",
     "unselected.tables",
     "unselected.sources",
     "unselected.dask_columns",
