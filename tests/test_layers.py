@@ -50,6 +50,7 @@ ORDER = [
     "unselected.estimators.base",
     "unselected.estimators.explaining",
     "unselected.estimators.selecting",
+    "unselected.estimators.latent",
     "unselected.estimators.panel",
     "unselected.estimators.classifying",
     "unselected.estimators.bernoulli",

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -49,7 +50,7 @@ Prior = Literal["common", "sparse"]
 _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 
 
-class SelectingEstimator(SelectorMixin, BaseEstimator):
+class Selecting(SelectorMixin, BaseEstimator):
     """Selection inside `fit`, with the parameters that all estimators share."""
 
     k: int | Literal["loo"] | None
@@ -58,7 +59,6 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     preselected_from: int | None
     always_keep: Any
     ties: Ties
-    prior: Prior
     store_scores: bool
     random_state: Any
 
@@ -66,31 +66,19 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
     threshold_: float | None
     scores_: Floats
     feature_scores_: Floats
-    k_path_: list[Any]
-    concentration_: Floats
-    concentration_weights_: Floats
-    omission_probability_: Floats
-    related_fraction_: Floats
-    related_probability_: Floats
-    log_marginal_likelihood_: float
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    _kept: Any
-    _fitting: Fitting[Any]
     # Whether NaN stands for a missing value.
     _takes_missing = False
+    # Whether k="loo" finds the number of features.
+    _finds_k = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the training set, which may be large."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitting"}
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns.
@@ -109,6 +97,155 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         if isinstance(rows, ColumnSource) and not issparse(X):
             return rows[:, self.selection_.indices]
         return super().transform(X)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selection_.indices] = True
+        return mask
+
+    def _checked_rows(self, X: Any) -> Columns:
+        """Return new rows as columns of numbers; an error names the column.
+
+        Of a source that is read from somewhere only the kept columns are looked at, later.
+        """
+        rows = check_rows(self, X)
+        if not isinstance(X, ColumnSource):
+            names = getattr(self, "feature_names_in_", None)
+            check_finite(
+                rows,
+                lambda column: column_label(column, names),
+                missing_allowed=self._takes_missing,
+            )
+        return rows
+
+    def _kept_of(self, X: Columns) -> NDArray[Any]:
+        indices = self.selection_.indices
+        if isinstance(X, np.ndarray) and indices.size == X.shape[1]:
+            return X
+        return X[:, indices]
+
+    @property
+    def _features_kept(self) -> NDArray[Any]:
+        """Names of the kept features, or their numbers where they have none."""
+        names, indices = getattr(self, "feature_names_in_", None), self.selection_.indices
+        return indices if names is None else names[indices]
+
+    def _label_kept(self, column: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return column_label(self.selection_.indices[column], names)
+
+    def _check_rule(self) -> None:
+        """Check the parameters of the selection that do not depend on the data."""
+        check_flag("correct_selection", self.correct_selection)
+        check_flag("store_scores", self.store_scores)
+        check_choice("ties", self.ties, ("first", "random"))
+        if self.k is not None and self.threshold is not None:
+            raise ValueError(
+                f"k={self.k!r} and threshold={self.threshold} are both given: give one of them."
+            )
+        if self.k is not None and self.preselected_from is not None:
+            raise ValueError(
+                f"k={self.k!r} does not go with preselected_from={self.preselected_from}: every "
+                "column of X is kept then."
+            )
+
+    def _checked_rule(self, table: TrainingTable, statistic: Statistic) -> SelectionRule:
+        """Check the parameters of the selection against the table; return what they ask for."""
+        p = table.X.shape[1]
+        always = find_columns(self.always_keep, table.names, p, "always_keep")
+        gamma = k = n_before = None
+        if self.threshold is not None:
+            gamma = check_score("threshold", self.threshold, statistic)
+        if self.preselected_from is not None:
+            n_before = check_whole(
+                "preselected_from", self.preselected_from, p, None, "the columns of X included"
+            )
+            if gamma is None and always.size == p:
+                raise ValueError(
+                    f"preselected_from={n_before} says nothing where every column is in "
+                    "always_keep: give the threshold, or columns that were up for selection."
+                )
+        elif self.k is not None:
+            if always.size == p:
+                raise ValueError(f"k={self.k!r} selects among no columns: always_keep has all {p}.")
+            free = "the number of columns" + (" that are not always kept" if always.size else "")
+            k = _CHOSEN_LATER
+            or_found = ", or 'loo'" if self._finds_k else ""
+            if self.k != "loo" or not self._finds_k:
+                k = check_whole("k", self.k, 1, p - always.size, free + or_found)
+        return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
+
+    def _selected(
+        self, scores_of: Callable[[Contest], Any], rule: SelectionRule, table: TrainingTable
+    ) -> tuple[Any, Selection[Any]]:
+        """Return the scores, and what the rule keeps by them."""
+        scores = scores_of(Contest() if self.store_scores else rule.contest())
+        self._check_kept_before(scores, rule, table)
+        selection = rule.select(scores)
+        if rule.gamma is not None:
+            _warn_if_empty(selection)
+        return scores, selection
+
+    def _check_kept_before(
+        self, scores: Scores[E], rule: SelectionRule, table: TrainingTable
+    ) -> None:
+        """Raise where a column cannot have been kept by the threshold given."""
+        if rule.gamma is None or rule.n_before is None:
+            return
+        kept = np.union1d(scores.above(rule.gamma), rule.always)
+        others = np.setdiff1d(scores.among.columns, kept, assume_unique=True)
+        if others.size:
+            value = scores.values(others[:1])[0]
+            raise ValueError(
+                f"{table.label(int(others[0]))} has {_WORDS[scores.statistic]} of {value:.6g}, "
+                f"which is not above threshold={rule.gamma:.6g}: it cannot have been kept by that "
+                "threshold."
+            )
+
+    def _seeds(self) -> NDArray[np.int64]:
+        """Return seeds for draws, from ``random_state`` only where ties are drawn."""
+        if self.ties == "first":
+            return np.zeros(1, dtype=np.int64)
+        return np.asarray(check_random_state(self.random_state).randint(2**31, size=4))
+
+    def _remember_selection(
+        self, table: TrainingTable, selection: Selection[E], scores: Scores[E]
+    ) -> None:
+        """Replace all that an earlier fit left by what was selected."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
+            delattr(self, name)
+        self.n_features_in_ = table.X.shape[1]
+        if table.names is not None:
+            self.feature_names_in_ = table.names
+        self.selection_ = selection
+        self.threshold_ = selection.threshold
+        self.scores_ = scores.values(selection.indices)
+        if self.store_scores:
+            self.feature_scores_ = scores.values(scores.among.columns)
+
+
+class SelectingEstimator(Selecting):
+    """What the estimators with an exact posterior share: a fit is fast, and can be made anew."""
+
+    prior: Prior
+
+    k_path_: list[Any]
+    concentration_: Floats
+    concentration_weights_: Floats
+    omission_probability_: Floats
+    related_fraction_: Floats
+    related_probability_: Floats
+    log_marginal_likelihood_: float
+
+    _kept: Any
+    _fitting: Fitting[Any]
+    _finds_k = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the training set, which may be large."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fitting"}
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the kept features with their effects, at face value and as they are likely to be.
@@ -154,92 +291,14 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
             times[selection.indices] += 1
         return np.asarray(times[self.selection_.indices] / len(selections))
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selection_.indices] = True
-        return mask
-
-    def _checked_rows(self, X: Any) -> Columns:
-        """Return new rows as columns of numbers; an error names the column.
-
-        Of a source that is read from somewhere only the kept columns are looked at, later.
-        """
-        rows = check_rows(self, X)
-        if not isinstance(X, ColumnSource):
-            names = getattr(self, "feature_names_in_", None)
-            check_finite(
-                rows,
-                lambda column: column_label(column, names),
-                missing_allowed=self._takes_missing,
-            )
-        return rows
-
-    def _kept_of(self, X: Columns) -> NDArray[Any]:
-        indices = self.selection_.indices
-        if isinstance(X, np.ndarray) and indices.size == X.shape[1]:
-            return X
-        return X[:, indices]
-
-    @property
-    def _features_kept(self) -> NDArray[Any]:
-        """Names of the kept features, or their numbers where they have none."""
-        names, indices = getattr(self, "feature_names_in_", None), self.selection_.indices
-        return indices if names is None else names[indices]
-
-    def _label_kept(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return column_label(self.selection_.indices[column], names)
-
     def _check_rule(self) -> None:
-        """Check the parameters of the selection that do not depend on the data."""
-        check_flag("correct_selection", self.correct_selection)
-        check_flag("store_scores", self.store_scores)
-        check_choice("ties", self.ties, ("first", "random"))
+        super()._check_rule()
         check_choice("prior", self.prior, ("common", "sparse"))
-        if self.k is not None and self.threshold is not None:
-            raise ValueError(
-                f"k={self.k!r} and threshold={self.threshold} are both given: give one of them."
-            )
-        if self.k is not None and self.preselected_from is not None:
-            raise ValueError(
-                f"k={self.k!r} does not go with preselected_from={self.preselected_from}: every "
-                "column of X is kept then."
-            )
-
-    def _checked_rule(self, table: TrainingTable, statistic: Statistic) -> SelectionRule:
-        """Check the parameters of the selection against the table; return what they ask for."""
-        p = table.X.shape[1]
-        always = find_columns(self.always_keep, table.names, p, "always_keep")
-        gamma = k = n_before = None
-        if self.threshold is not None:
-            gamma = check_score("threshold", self.threshold, statistic)
-        if self.preselected_from is not None:
-            n_before = check_whole(
-                "preselected_from", self.preselected_from, p, None, "the columns of X included"
-            )
-            if gamma is None and always.size == p:
-                raise ValueError(
-                    f"preselected_from={n_before} says nothing where every column is in "
-                    "always_keep: give the threshold, or columns that were up for selection."
-                )
-        elif self.k is not None:
-            if always.size == p:
-                raise ValueError(f"k={self.k!r} selects among no columns: always_keep has all {p}.")
-            free = "the number of columns" + (" that are not always kept" if always.size else "")
-            k = _CHOSEN_LATER
-            if self.k != "loo":
-                k = check_whole("k", self.k, 1, p - always.size, f"{free}, or 'loo'")
-        return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
 
     def _fit(self, fitting: Fitting[Any]) -> Any:
         """Select and condition; return the scores, and remember all else."""
         fitting, path = self._with_best_k(fitting)
-        scores = fitting.scores(Contest() if self.store_scores else fitting.rule.contest())
-        self._check_kept_before(scores, fitting.rule, fitting.table)
-        selection = fitting.rule.select(scores)
-        if fitting.rule.gamma is not None:
-            _warn_if_empty(selection)
+        scores, selection = self._selected(fitting.scores, fitting.rule, fitting.table)
         kept = fitting.kept(scores, selection, slice(None))
         kept = self._finished(fitting, kept, selection)
         posterior = kept.posterior
@@ -321,42 +380,11 @@ class SelectingEstimator(SelectorMixin, BaseEstimator):
         """Return a fit with what else is to be learned."""
         return kept
 
-    def _check_kept_before(
-        self, scores: Scores[E], rule: SelectionRule, table: TrainingTable
-    ) -> None:
-        """Raise where a column cannot have been kept by the threshold given."""
-        if rule.gamma is None or rule.n_before is None:
-            return
-        kept = np.union1d(scores.above(rule.gamma), rule.always)
-        others = np.setdiff1d(scores.among.columns, kept, assume_unique=True)
-        if others.size:
-            value = scores.values(others[:1])[0]
-            raise ValueError(
-                f"{table.label(int(others[0]))} has {_WORDS[scores.statistic]} of {value:.6g}, "
-                f"which is not above threshold={rule.gamma:.6g}: it cannot have been kept by that "
-                "threshold."
-            )
-
-    def _seeds(self) -> NDArray[np.int64]:
-        """Return seeds for draws, from ``random_state`` only where ties are drawn."""
-        if self.ties == "first":
-            return np.zeros(1, dtype=np.int64)
-        return np.asarray(check_random_state(self.random_state).randint(2**31, size=4))
-
     def _remember(
         self, table: TrainingTable, selection: Selection[E], scores: Scores[E], posterior: Any
     ) -> None:
         """Replace all that an earlier fit left by what this one found."""
-        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
-            delattr(self, name)
-        self.n_features_in_ = table.X.shape[1]
-        if table.names is not None:
-            self.feature_names_in_ = table.names
-        self.selection_ = selection
-        self.threshold_ = selection.threshold
-        self.scores_ = scores.values(selection.indices)
-        if self.store_scores:
-            self.feature_scores_ = scores.values(scores.among.columns)
+        self._remember_selection(table, selection, scores)
         with np.errstate(over="ignore"):
             self.concentration_ = np.exp(posterior.log_alpha)
         self.concentration_weights_ = np.exp(posterior.log_weights)
@@ -399,6 +427,6 @@ def _warn_if_empty(selection: Selection[E]) -> Selection[E]:
             f"No feature has {words} above threshold={selection.threshold}: the predictions will "
             "be the same for all cases.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return selection
