@@ -162,3 +162,55 @@ def sum_products(flat, starts, y, center, total, squares, products):
         else:
             _add_one_product(a, y[i], center, total, squares, products)
             i += 1
+
+
+@_compile
+def _log_features(ones, total, N1, n, pool, offset):
+    log = 0.0
+    start = offset[N1]
+    for j in range(ones.size):
+        log += pool[start + ones[j] * (n - N1 + 1) + total[j] - ones[j]]
+    return log
+
+
+@_compile
+def move_labels(state, bits, y, total, pairs, uniforms, worth, first):
+    """Make moves of labels as `mixture_moves.move_labels` does."""
+    z, ones, place = state
+    pool, offset, log_place = worth
+    n, k = bits.shape
+    N1 = place[0] + place[1]
+    if offset[N1] < 0 or np.isnan(log_place[place[0], place[1]]):
+        return first
+    now = _log_features(ones, total, N1, n, pool, offset)
+    new_ones = np.empty_like(ones)
+    for move in range(first, uniforms.size):
+        if move < n:
+            sign = 1 - 2 * z[move]
+            a, b = place[0], place[1]
+            if y[move] == 0:
+                a += sign
+            else:
+                b += sign
+            if offset[N1 + sign] < 0 or np.isnan(log_place[a, b]):
+                return move
+            for j in range(k):
+                new_ones[j] = ones[j] + sign * bits[move, j]
+            new = _log_features(new_ones, total, N1 + sign, n, pool, offset)
+            gain = new - now + log_place[a, b] - log_place[place[0], place[1]]
+            if gain > -700.0 and uniforms[move] < 1.0 / (1.0 + np.exp(-gain)):
+                z[move] += sign
+                ones[:] = new_ones
+                place[0], place[1] = a, b
+                N1, now = N1 + sign, new
+        else:
+            i, j = pairs[move - n, 0], pairs[move - n, 1]
+            if z[i] != z[j]:
+                change = z[j] - z[i]
+                for f in range(k):
+                    new_ones[f] = ones[f] + change * (bits[i, f] - bits[j, f])
+                new = _log_features(new_ones, total, N1, n, pool, offset)
+                if uniforms[move] < np.exp(min(new - now, 0.0)):
+                    z[i], z[j] = z[j], z[i]
+                    ones[:], now = new_ones, new
+    return uniforms.size

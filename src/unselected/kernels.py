@@ -7,6 +7,8 @@ from typing import Any
 
 # From so many values on. Loading numba takes about as long as plain numpy takes for that many.
 WORTH_COMPILING = 10**8
+# The same for moves of labels in a mixture.
+WORTH_COMPILING_MOVES = 2 * 10**5
 
 
 def kernels_for(n_values: int) -> Any:
@@ -15,6 +17,11 @@ def kernels_for(n_values: int) -> Any:
     That is where the table is small, or numba is not installed.
     """
     return _kernels() if n_values >= WORTH_COMPILING else None
+
+
+def kernels_for_moves(n_moves: int) -> Any:
+    """Return the compiled loops for so many moves of labels; None where numpy is to be used."""
+    return _kernels() if n_moves >= WORTH_COMPILING_MOVES else None
 
 
 @cache
