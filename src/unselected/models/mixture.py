@@ -18,7 +18,7 @@ from unselected.events import Event
 from unselected.kernels import kernels_for_moves
 from unselected.models.bernoulli import BernoulliModel, Likelihood
 from unselected.models.concentration import ConcentrationPrior
-from unselected.models.mixture_moves import Labelled, Worth, log_features, move_labels
+from unselected.models.mixture_moves import Labelled, Worth, move_labels
 from unselected.models.mixture_tables import (
     BLOCK,
     AlphaGrid,
@@ -293,9 +293,7 @@ class MixtureSampler:
     def log_target(self, labels: Labelled, node: int) -> float:
         """Return log P(labels, alpha, responses, kept features, event), as weights of nodes."""
         a, b = (int(count) for count in labels.place)
-        return float(
-            self.log_alpha(labels, np.array([node]))[0] + self.responses.log_labels[a, b]
-        )
+        return float(self.log_alpha(labels, np.array([node]))[0] + self.responses.log_labels[a, b])
 
     def record(self, state: ChainState) -> dict[str, Any]:
         """Return what is remembered; label 1 is the one with the larger P(y = 1)."""
@@ -358,7 +356,7 @@ class MixturePosterior:
     def log_psi(self) -> Floats:
         """Log of the class probabilities before any feature is seen, shape (2,)."""
         one = np.mean(np.sum(np.exp(self.log_share) * self.rates, axis=1))
-        return np.log(np.array([1.0 - one, one]))
+        return np.asarray(np.log([1.0 - one, one]))
 
     def log_joint(self, bits: NDArray[np.bool_]) -> Floats:
         """Return log P(y*, x* | training data, event), one column per y*.
@@ -377,6 +375,4 @@ class MixturePosterior:
         log_none = (self.log_zero.sum(axis=2) + self.log_share).ravel()
         by_label = (bits.astype(np.float64) @ log_odds.T + log_none).reshape(-1, n_draws, 2)
         rates = np.stack([1.0 - self.rates, self.rates])
-        return np.stack(
-            [log_sum(by_label + np.log(rate), axis=2) for rate in rates], axis=1
-        )
+        return np.stack([log_sum(by_label + np.log(rate), axis=2) for rate in rates], axis=1)

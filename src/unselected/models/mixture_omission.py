@@ -7,7 +7,7 @@ the same whatever the concentration alpha: the coefficients of P(omitted | phi_1
 Bernstein basis. Averaged over the law of (m1, m2) they give P(omitted | alpha, labels).
 """
 
-from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -17,7 +17,11 @@ from unselected.omission import OmittedCounts
 from unselected.quadrature import Floats
 from unselected.tables import Ints
 
+# Doubles that are kept at most.
+_MOST_KEPT = 1 << 25
 
+
+@lru_cache(maxsize=1024)
 def log_choose(n: int) -> Floats:
     """Return the logs of the binomial coefficients of n and 0..n.
 
@@ -25,7 +29,9 @@ def log_choose(n: int) -> Floats:
     [1.0, 3.0, 3.0, 1.0]
     """
     i = np.arange(n + 1.0)
-    return np.asarray(gammaln(n + 1.0) - gammaln(i + 1.0) - gammaln(n - i + 1.0))
+    logs = np.asarray(gammaln(n + 1.0) - gammaln(i + 1.0) - gammaln(n - i + 1.0))
+    logs.flags.writeable = False
+    return logs
 
 
 def hypergeometric(n_white: int, n_black: int) -> Floats:
@@ -62,17 +68,18 @@ class OmittedIntervals:
         Both as sums of what is positive. Label 1 has ``a`` cases of class 0 and ``b`` of class 1.
         """
         c, d = self.n1 - b, self.n0 - a
+        if b > c:  # the same with the labels swapped, in fewer steps
+            return self.given_ones(d, c).transpose(0, 2, 1)
         deal1, deal2 = hypergeometric(b, a), hypergeometric(c, d)
-        below, from_there = _cumulated(deal2)
         N1, N2 = a + b, c + d
+        below, from_there = _cumulated(deal2, b, self.n1 + 1)
         M = np.arange(N1 + 1)[:, np.newaxis] + np.arange(N2 + 1)
-        low, high = self.low[M], self.high[M]
-        rows = np.arange(N2 + 1) * (c + 2)
+        rows = np.arange(N2 + 1) * below.shape[1] + b
+        low, high = self.low[M] + rows, self.high[M] + rows
         sums = np.zeros((2, N1 + 1, N2 + 1))
         for i in range(b + 1):
             m1 = slice(i, i + a + 1)  # others cannot have i of their ones in class 1
-            first = rows + np.clip(low[m1] - i, 0, c + 1)
-            last = rows + np.clip(high[m1] - i, 0, c + 1)
+            first, last = low[m1] - i, high[m1] - i
             weight = deal1[m1, i, np.newaxis]
             under = below.take(first)
             sums[0, m1] += weight * (under + from_there.take(last))
@@ -80,40 +87,50 @@ class OmittedIntervals:
         return sums
 
 
-def _cumulated(pmf: Floats) -> tuple[Floats, Floats]:
-    """Return P(i < t) and P(i >= t) for t = 0..c + 1, from rows of P(i)."""
-    below = np.zeros((pmf.shape[0], pmf.shape[1] + 1))
+def _cumulated(pmf: Floats, n_before: int, last: int) -> tuple[Floats, Floats]:
+    """Return P(i < t) and P(i >= t) for t = -n_before..last, from rows of P(i), i = 0..c."""
+    c = pmf.shape[1] - 1
+    below = np.zeros((pmf.shape[0], n_before + last + 1))
     from_there = np.zeros_like(below)
-    np.cumsum(pmf, axis=1, out=below[:, 1:])
-    from_there[:, :-1] = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1]
+    np.cumsum(pmf, axis=1, out=below[:, n_before + 1 : n_before + c + 2])
+    below[:, n_before + c + 2 :] = 1.0
+    from_there[:, n_before : n_before + c + 1] = np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1]
+    from_there[:, :n_before] = 1.0
     return below, from_there
 
 
 class LabelledOmission:
     """Log probabilities that a feature is at most at the cut, or below it, given labels."""
 
-    def __init__(self, cut: Fraction, n0: int, n1: int) -> None:
-        self.n0, self.n1 = n0, n1
-        makers = (OmittedCounts.at_most, OmittedCounts.below)
-        self.at_most, self.below = (
-            OmittedIntervals(make(cut, n0, n1), n0, n1) for make in makers
-        )
+    def __init__(self, event: Event, n0: int, n1: int) -> None:
+        if event.cut is None:
+            raise ValueError("without a cut no feature is omitted")
+        sets = [OmittedCounts.at_most(event.cut, n0, n1)]
+        if event.needs_below:
+            sets.append(OmittedCounts.below(event.cut, n0, n1))
+        self.event = event
+        self._intervals = [OmittedIntervals(omitted, n0, n1) for omitted in sets]
+        self._given_ones: dict[tuple[int, int], Floats] = {}
+        self._most_kept = max(1, _MOST_KEPT // ((n0 + 2) * (n1 + 2) * len(sets)))
 
-    def log_at_most(self, a: int, b: int, law: Floats) -> Floats:
-        """Return log P(at most at the cut), for rows of P(m1, m2)."""
-        return _log_omitted(self.at_most.given_ones(a, b), law)
+    def logs(self, a: int, b: int, law: Floats) -> tuple[Floats, Floats]:
+        """Return log P(event) and log P(at most at the cut), for rows of P(m1, m2)."""
+        parts = law @ self._coefficients(a, b).T
+        with np.errstate(divide="ignore"):
+            # From whichever of the two sums is the smaller.
+            log_omitted = [
+                np.where(selected < 0.5, np.log1p(-np.minimum(selected, 0.5)), np.log(omitted))
+                for selected, omitted in parts.T.reshape(-1, 2, len(law))
+            ]
+        log_at_most = log_omitted[0]
+        log_below = log_omitted[1] if self.event.needs_below else np.full(len(law), -np.inf)
+        return self.event.log_prob(log_below, log_at_most), log_at_most
 
-    def log_event(self, event: Event, a: int, b: int, law: Floats) -> Floats:
-        """Return the log probability of the event, for rows of P(m1, m2)."""
-        log_at_most = self.log_at_most(a, b, law)
-        if not event.needs_below:
-            return event.log_prob(np.full_like(log_at_most, -np.inf), log_at_most)
-        log_below = _log_omitted(self.below.given_ones(a, b), law)
-        return event.log_prob(log_below, log_at_most)
-
-
-def _log_omitted(given_ones: Floats, law: Floats) -> Floats:
-    """Return log P(omitted), from whichever of the two sums is the smaller."""
-    selected, omitted = given_ones.reshape(2, -1) @ law.T
-    with np.errstate(divide="ignore"):
-        return np.where(selected < 0.5, np.log1p(-np.minimum(selected, 0.5)), np.log(omitted))
+    def _coefficients(self, a: int, b: int) -> Floats:
+        """Return what `OmittedIntervals.given_ones` does, for both sets, a row each."""
+        if (a, b) not in self._given_ones:
+            if len(self._given_ones) >= self._most_kept:
+                self._given_ones.clear()
+            parts = [intervals.given_ones(a, b).reshape(2, -1) for intervals in self._intervals]
+            self._given_ones[a, b] = np.concatenate(parts)
+        return self._given_ones[a, b]

@@ -7,7 +7,6 @@ These terms are computed when first asked for, for blocks of nodes of alpha, and
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import betaln
@@ -149,7 +148,7 @@ class ThetaSums:
         return (weighted.transpose(0, 2, 1) @ self.pmf(N2)).reshape(len(weighted), -1)
 
     def mean_theta(self, at: int, ones: Ints, N: Ints) -> Floats:
-        """Return E[theta | m1, m2] for one of the alphas, of features with these ``ones`` (2, k)."""
+        """Return E[theta | m1, m2] at one of the alphas, for ``ones`` of shape (2, k)."""
         logs = sum(
             self.ones[at][:, m] + self.zeros[at][:, n_cases - m]
             for m, n_cases in zip(ones, N, strict=True)
@@ -277,40 +276,36 @@ class EventTables:
 
     def __init__(self, event: Event, n0: int, n1: int, features: FeatureTables) -> None:
         self.event, self.n0, self.n1, self.features = event, n0, n1, features
+        self.omission = None if event.cut is None else LabelledOmission(event, n0, n1)
         self._blocks: dict[int, Floats] = {}
-        self._at_most: dict[tuple[int, int, int], Floats] = {}
-
-    @cached_property
-    def omission(self) -> LabelledOmission | None:
-        """The omission probabilities; None where there is no cut."""
-        return None if self.event.cut is None else LabelledOmission(self.event.cut, self.n0, self.n1)
+        self._at_most: dict[int, Floats] = {}
 
     def of_block(self, block: int) -> Floats:
         """Return the logs for a block of nodes, shape (BLOCK, n0 + 1, n1 + 1); NaN: not known."""
         if block not in self._blocks:
-            empty = 0.0 if self.event.n_omitted == 0 else np.nan
-            self._blocks[block] = np.full((BLOCK, self.n0 + 1, self.n1 + 1), empty)
+            shape = (BLOCK, self.n0 + 1, self.n1 + 1)
+            self._blocks[block] = np.full(shape, 0.0 if self.event.n_omitted == 0 else np.nan)
+            self._at_most[block] = np.full(shape, -np.inf if self.omission is None else np.nan)
         return self._blocks[block]
 
     def need(self, block: int, a: int, b: int) -> None:
-        """Compute the logs of a block for these counts, and with labels swapped, unless known."""
-        logs = self.of_block(block)
-        if np.isnan(logs[0, a, b]):
-            omission = self.omission
-            if omission is None:
-                raise ValueError(f"the event has {self.event.n_omitted} features and no cut")
-            law = self.features.law(block, a + b)
-            values = omission.log_event(self.event, a, b, law)
-            logs[: values.size, a, b] = values
-            logs[: values.size, self.n0 - a, self.n1 - b] = values
+        """Compute the logs of a block for these counts, unless they are known."""
+        if np.isnan(self.of_block(block)[0, a, b]):
+            self._compute(block, a, b)
+
+    def _compute(self, block: int, a: int, b: int) -> None:
+        if self.omission is None:
+            raise ValueError(f"{self.event.n_omitted} features are omitted, but there is no cut")
+        log_event, log_at_most = self.omission.logs(a, b, self.features.law(block, a + b))
+        nodes = slice(log_event.size)
+        for place in ((a, b), (self.n0 - a, self.n1 - b)):  # the same with the labels swapped
+            self.of_block(block)[nodes, *place] = log_event
+            self._at_most[block][nodes, *place] = log_at_most
 
     def log_at_most(self, node: int, a: int, b: int) -> float:
         """Return the log probability that a feature is at most at the cut; -inf without one."""
-        if self.omission is None:
-            return -np.inf
         block, at = divmod(node, BLOCK)
-        key = block, a, b
-        if key not in self._at_most:
-            law = self.features.law(block, a + b)
-            self._at_most[key] = self.omission.log_at_most(a, b, law)
-        return float(self._at_most[key][at])
+        self.of_block(block)
+        if np.isnan(self._at_most[block][0, a, b]):
+            self._compute(block, a, b)
+        return float(self._at_most[block][at, a, b])
