@@ -60,6 +60,7 @@ ORDER = [
     "unselected.estimators.bernoulli",
     "unselected.estimators.gaussian",
     "unselected.estimators.regression",
+    "unselected.estimators.mixture",
     "unselected.estimators.choose",
     "unselected.calibration.records",
     "unselected.calibration.inputs",

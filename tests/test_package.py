@@ -15,6 +15,7 @@ def test_public_names_are_frozen():
         "Selection",
         "SelectiveBernoulliNB",
         "SelectiveGaussianNB",
+        "SelectiveMixtureClassifier",
         "SelectiveNaiveRegressor",
         "__version__",
         "open_columns",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unselected.estimators.bernoulli import SelectiveBernoulliNB
     from unselected.estimators.gaussian import SelectiveGaussianNB
+    from unselected.estimators.mixture import SelectiveMixtureClassifier
     from unselected.estimators.regression import SelectiveNaiveRegressor
     from unselected.files.opening import open_columns
     from unselected.selection import Selection
@@ -19,6 +20,7 @@ __all__ = [
     "Selection",
     "SelectiveBernoulliNB",
     "SelectiveGaussianNB",
+    "SelectiveMixtureClassifier",
     "SelectiveNaiveRegressor",
     "__version__",
     "open_columns",
@@ -28,6 +30,7 @@ _HOME = {
     "Selection": "unselected.selection",
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
     "SelectiveGaussianNB": "unselected.estimators.gaussian",
+    "SelectiveMixtureClassifier": "unselected.estimators.mixture",
     "SelectiveNaiveRegressor": "unselected.estimators.regression",
     "open_columns": "unselected.files.opening",
 }

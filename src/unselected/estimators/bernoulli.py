@@ -1,6 +1,5 @@
 """`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator."""
 
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,8 +10,8 @@ from unselected.counting import Binarize
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import BernoulliFitting
 from unselected.estimators.inputs import (
+    check_binarize,
     check_choice,
-    check_number,
     check_positive_pair,
     check_training,
 )
@@ -219,7 +218,9 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         table = check_training(self, X, y, "two classes")
         rule = self._checked_rule(table, "|COR|")
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
-        scores = self._fit(BernoulliFitting(table, rule, *how, model, _plain_cut(self.binarize)))
+        scores = self._fit(
+            BernoulliFitting(table, rule, *how, model, check_binarize(self.binarize))
+        )
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
         self.classes_ = table.classes
@@ -231,10 +232,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         """Check the parameters that do not depend on the data, and return the model they make."""
         self._check_rule()
         check_choice("quadrature", self.quadrature, ("exact", "paper"))
-        if isinstance(self.binarize, str):
-            check_choice("binarize", self.binarize, ("auto", "median"))
-        elif self.binarize is not None:
-            check_number("binarize", self.binarize, "or 'auto', 'median' or None")
+        check_binarize(self.binarize)
         f0, f1 = check_positive_pair(
             "class_pseudocounts", self.class_pseudocounts, "one for each class"
         )
@@ -247,9 +245,3 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
                 "quadrature='exact' with prior='sparse'."
             )
         return BernoulliModel(f0=f0, f1=f1, a=a, b=b, quadrature=self.quadrature)
-
-
-def _plain_cut(binarize: Any) -> Binarize:
-    """Return numbers of any type as float."""
-    plain: Binarize = float(binarize) if isinstance(binarize, Real) else binarize
-    return plain

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from unselected.columns import Columns, Label
+from unselected.counting import Binarize
 from unselected.dask_columns import DaskColumns, is_dask_array
 from unselected.events import Statistic
 from unselected.sources import ColumnSource, SparseColumns
@@ -351,6 +352,17 @@ def check_number(parameter: str, value: Any, else_: str) -> None:
     """Raise unless the value is a number other than NaN."""
     if not _is_a(Real, value) or np.isnan(value):
         raise ValueError(f"{parameter}={value!r} must be a number, {else_}.")
+
+
+def check_binarize(value: Any) -> Binarize:
+    """Return how columns become bits, numbers of any type as float."""
+    if isinstance(value, str):
+        check_choice("binarize", value, ("auto", "median"))
+    elif value is not None:
+        check_number("binarize", value, "or 'auto', 'median' or None")
+        return float(value)
+    how: Binarize = value
+    return how
 
 
 def check_zero_or_between(parameter: str, value: Any, low: float, high: float) -> float:

@@ -85,7 +85,7 @@ class LatentEstimator(Selecting):
         draws: Draws,
         log_omission: NDArray[np.float64],
     ) -> None:
-        """Replace all that an earlier fit left; warn where the chains have not mixed.
+        """Replace all that an earlier fit left by what was selected and drawn.
 
         ``log_omission`` has, for each draw, the log probability that a feature is omitted.
         """
@@ -93,9 +93,11 @@ class LatentEstimator(Selecting):
         self._remember_selection(table, selection, scores)
         self.posterior_, self.diagnostics_ = draws, diagnostics
         self.omission_probability_ = float(np.mean(np.exp(log_omission)))
-        if diagnostics.complaint is not None:
+
+    def _warn_if_poor(self) -> None:
+        """Warn where the chains have not mixed; the last thing that `fit` does."""
+        complaint = self.diagnostics_.complaint
+        if complaint is not None:
             warnings.warn(
-                f"{type(self).__name__}: {diagnostics.complaint}. {_REMEDY}",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{type(self).__name__}: {complaint}. {_REMEDY}", ConvergenceWarning, stacklevel=3
             )

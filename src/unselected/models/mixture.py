@@ -33,8 +33,8 @@ from unselected.tables import Ints
 
 AdjustLabels = Literal["exact", "ignore"]
 
-# Neighbouring nodes among which alpha is drawn, far wider than its posterior.
-_WINDOW = 2 * BLOCK
+# Steps from one draw to the next: labels and alpha depend on each other.
+_STEPS_PER_DRAW = 4
 # Rows times draws whose log probabilities are worked on at a time.
 _AT_A_TIME = 1 << 20
 # What is diagnosed.
@@ -108,7 +108,7 @@ class MixtureModel:
 
         ``bits`` (n, k) are the kept features of the training cases, ``y`` (n,) their classes.
         """
-        n_moves = n_chains * (n_warmup + n_draws) * 2 * len(y)
+        n_moves = n_chains * (n_warmup + n_draws * _STEPS_PER_DRAW) * 2 * len(y)
         sampler = MixtureSampler(self, bits, y, event, kernels=kernels_for_moves(n_moves))
         draws = run_chains(
             sampler.start,
@@ -119,6 +119,7 @@ class MixtureModel:
             n_warmup=n_warmup,
             random_state=random_state,
             watched=WATCHED,
+            thin=_STEPS_PER_DRAW,
             progress=progress,
         )
         return sampler.posterior(draws)
@@ -187,8 +188,9 @@ class MixtureSampler:
         prior0 = ConcentrationPrior(model.a0, model.b0)
         self.responses = ResponseTables(self.n0, self.n1, prior0, model.refinement)
         self._move: Callable[..., int] = move_labels if kernels is None else kernels.move_labels
-        self._members = [np.flatnonzero(self.y == g) for g in (0, 1)]
-        self._worths: dict[int, Floats] = {}
+        self._by_class = np.argsort(self.y, kind="stable")
+        self._first_of_class = np.array([0, self.n0])[self.y]
+        self._class_size = np.array([self.n0, self.n1])[self.y]
 
     def start(self, chain: int, rng: np.random.Generator) -> ChainState:
         """Return where a chain begins: the classes, the features' main contrast, or anything."""
@@ -238,12 +240,10 @@ class MixtureSampler:
 
     def _pairs(self, rng: np.random.Generator) -> Ints:
         """Return pairs of cases of the same class, as many as there are cases."""
-        u = rng.random((2, self.n))
-        first = (u[0] * self.n).astype(np.int64)
-        sizes = np.array([members.size for members in self._members])[self.y[first]]
-        starts = np.array([0, self.n0])[self.y[first]]
-        members = np.concatenate(self._members)
-        return np.stack([first, members[starts + (u[1] * sizes).astype(np.int64)]], axis=1)
+        first, second = rng.random((2, self.n))
+        cases = (first * self.n).astype(np.int64)
+        others = self._first_of_class[cases] + (second * self._class_size[cases]).astype(np.int64)
+        return np.stack([cases, self._by_class[others]], axis=1)
 
     def worth(self, node: int) -> Worth:
         """Return what labels are worth at a node of alpha, as far as it is known."""
@@ -256,7 +256,7 @@ class MixtureSampler:
     def _need_around(self, state: ChainState) -> None:
         """Compute what a flip from here can ask for."""
         block = state.node // BLOCK
-        a, b = (int(count) for count in state.labels.place)
+        a, b = state.labels.place.tolist()
         around = [(a, b), (a - 1, b), (a + 1, b), (a, b - 1), (a, b + 1)]
         for a, b in around:
             if 0 <= a <= self.n0 and 0 <= b <= self.n1:
@@ -264,25 +264,35 @@ class MixtureSampler:
                 self.events.need(block, a, b)
 
     def step_alpha(self, state: ChainState, rng: np.random.Generator) -> None:
-        """Draw alpha among neighbouring nodes, of which it is at a random place."""
-        first = state.node - int(rng.integers(_WINDOW))
-        nodes = np.arange(max(first, 0), min(first + _WINDOW, self.grid.size))
-        state.node = int(nodes[self._drawn(self.log_alpha(state.labels, nodes), rng)])
+        """Draw alpha among the nodes of its block and of a neighbouring one.
 
-    def log_alpha(self, labels: Labelled, nodes: Ints) -> Floats:
-        """Return log P(alpha, kept features, event | labels) at neighbouring nodes."""
-        a, b = (int(count) for count in labels.place)
-        N1, logs = a + b, []
-        places = labels.ones * (self.n - N1 + 1) + (self.total - labels.ones)
-        for block in range(nodes[0] // BLOCK, nodes[-1] // BLOCK + 1):
-            self.features.need(block, N1)
-            self.events.need(block, a, b)
-            here = nodes[nodes // BLOCK == block]
-            offset = self.features.offset[here, N1]
-            by_feature = self.features.pool.take(offset[:, np.newaxis] + places)
-            event = self.events.of_block(block)[here - block * BLOCK, a, b]
-            logs.append(by_feature.sum(axis=1) + event)
-        return np.asarray(np.concatenate(logs) + self.grid.log_prior[nodes])
+        Blocks are paired in one of two ways, at random: within a pair, all nodes are drawn from.
+        """
+        shift = int(rng.random() < 0.5)
+        first = (state.node // BLOCK + shift) // 2 * 2 - shift
+        blocks = range(max(first, 0), min(first + 2, -(-self.grid.size // BLOCK)))
+        logs = np.concatenate([self._log_alpha_block(state.labels, block) for block in blocks])
+        state.node = blocks[0] * BLOCK + self._drawn(logs, rng)
+
+    def _log_alpha_block(self, labels: Labelled, block: int) -> Floats:
+        """Return log P(alpha, kept features, event | labels) at a block of nodes."""
+        a, b = labels.place.tolist()
+        N1 = a + b
+        self.features.need(block, N1)
+        self.events.need(block, a, b)
+        nodes = slice(block * BLOCK, (block + 1) * BLOCK)
+        log_prior = self.grid.log_prior[nodes]
+        places = labels.ones * (self.n - N1) + self.total  # m1 (N2 + 1) + m2
+        start, m = self.features.offset[nodes.start, N1], log_prior.size
+        size = (N1 + 1) * (self.n - N1 + 1)
+        tables = self.features.pool[start : start + m * size].reshape(m, size)
+        event = self.events.of_block(block)[:m, a, b]
+        return np.asarray(tables.take(places, axis=1).sum(axis=1) + event + log_prior)
+
+    def log_alpha(self, labels: Labelled) -> Floats:
+        """Return log P(alpha, kept features, event | labels) at all nodes."""
+        blocks = range(-(-self.grid.size // BLOCK))
+        return np.concatenate([self._log_alpha_block(labels, block) for block in blocks])
 
     @staticmethod
     def _drawn(logs: Floats, rng: np.random.Generator) -> int:
@@ -290,14 +300,9 @@ class MixtureSampler:
         cumulative = np.cumsum(np.exp(logs - np.max(logs)))
         return int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
 
-    def log_target(self, labels: Labelled, node: int) -> float:
-        """Return log P(labels, alpha, responses, kept features, event), as weights of nodes."""
-        a, b = (int(count) for count in labels.place)
-        return float(self.log_alpha(labels, np.array([node]))[0] + self.responses.log_labels[a, b])
-
     def record(self, state: ChainState) -> dict[str, Any]:
         """Return what is remembered; label 1 is the one with the larger P(y = 1)."""
-        a, b = (int(count) for count in state.labels.place)
+        a, b = state.labels.place.tolist()
         rates = self.responses.rate[:, a, b]
         swap = bool(rates[0] > rates[1])
         N1 = a + b if not swap else self.n - a - b
@@ -364,9 +369,13 @@ class MixturePosterior:
         The joint probability is averaged over the draws, so that a draw which explains x* better
         counts more.
         """
-        return np.asarray(
-            log_sum(self.log_joint_by_draw(bits), axis=2) - np.log(len(self.log_share))
-        )
+        n_draws = len(self.log_share)
+        rows = max(1, _AT_A_TIME // n_draws)
+        parts = [
+            log_sum(self.log_joint_by_draw(bits[start : start + rows]), axis=2)
+            for start in range(0, len(bits), rows)
+        ]
+        return np.asarray(np.concatenate([np.empty((0, 2)), *parts]) - np.log(n_draws))
 
     def log_joint_by_draw(self, bits: NDArray[np.bool_]) -> Floats:
         """Return log P(y*, x* | draw), shape (rows, 2, draws)."""

@@ -18,7 +18,7 @@ from unselected.quadrature import Floats, find_peaks, gauss_legendre, log_sum, t
 from unselected.tables import Ints
 
 # Nodes of alpha that are computed together.
-BLOCK = 32
+BLOCK = 16
 # Doubles of tables that are kept at most (half a gigabyte); beyond, all are made anew.
 _MOST_KEPT = 1 << 26
 # Longest steps of the nodes; halving them changes nothing above rounding.
