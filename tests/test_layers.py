@@ -25,6 +25,7 @@ ORDER = [
     "unselected.leaving_out",
     "unselected.selection",
     "unselected.omission",
+    "unselected.factor_omission",
     "unselected.models",
     "unselected.models.concentration",
     "unselected.models.two_groups",
