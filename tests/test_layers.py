@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "unselected"
 ORDER = [
     "unselected.quadrature",
     "unselected.sampling",
+    "unselected.slices",
     "unselected.tables",
     "unselected.sources",
     "unselected.dask_columns",
@@ -38,6 +39,9 @@ ORDER = [
     "unselected.models.gaussian",
     "unselected.models.regression",
     "unselected.models.two_real_groups",
+    "unselected.models.factor_columns",
+    "unselected.models.factor_sampler",
+    "unselected.models.factor",
     "unselected.tempering",
     "unselected.weighing",
     "unselected.correlated",

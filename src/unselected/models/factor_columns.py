@@ -1,0 +1,190 @@
+"""Columns and responses given the factors of the cases: what is integrated out, what is drawn.
+
+A feature is x_i = mu + lambda' z_i + e_i, e ~ N(0, s^2), lambda ~ N(0, u s^2 I), u = tau^2, mu
+flat, p(s^2) ~ 1 / s^2: the model of `gaussian` with the factors as the codes of the response. A real
+response is one more such column, with a u of its own. Of two classes the second is the sign of
+w_i = mu_0 + beta' z_i + N(0, 1), mu_0 ~ N(0, 1), beta ~ N(0, u I) (a probit). With beta = 0 that
+makes P(second class) = Phi(mu_0) uniform, which is what naive Bayes assumes of it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from unselected.quadrature import Floats
+
+# Part of a column's sum of squares that is noise at the least: rounding leaves no less.
+_LEAST_NOISE = 1e-13
+
+
+class Lines(NamedTuple):
+    """Parameters of k columns: intercept (k,), loadings (k, q), noise variance (k,)."""
+
+    intercept: Floats
+    loadings: Floats
+    variance: Floats
+
+
+class GivenFactors(Protocol):
+    """A column (or several) with the factors known."""
+
+    def log_likelihood(self, u: float) -> float:
+        """Return the log density of the columns, all but u integrated out, up to a constant."""
+
+    def draw(self, u: float, rng: np.random.Generator) -> Lines:
+        """Draw the parameters given the columns."""
+
+
+class ColumnsGivenFactors:
+    """Real-valued columns (n, k), with the factors Z (n, q) known."""
+
+    def __init__(self, columns: Floats, Z: Floats) -> None:
+        self.n, self.k = columns.shape
+        self.mean, self.z_mean = columns.mean(axis=0), Z.mean(axis=0)
+        centred, Zc = columns - self.mean, Z - self.z_mean
+        self.lam, self.axes = np.linalg.eigh(Zc.T @ Zc)
+        self.along = (Zc @ self.axes).T @ centred
+        self.total = np.einsum("nk,nk->k", centred, centred)
+
+    def _squares(self, u: float) -> Floats:
+        """Return what stands for the sums of squares: `moments.Contrasts.squares`."""
+        explained = (u / (1.0 + u * self.lam)) @ self.along**2
+        return np.maximum(self.total - explained, _LEAST_NOISE * self.total)
+
+    def log_likelihood(self, u: float) -> float:
+        """Return the log density of the columns given tau^2 = u, up to a constant."""
+        fit = -0.5 * (self.n - 1.0) * np.sum(np.log(self._squares(u)))
+        return float(fit - 0.5 * self.k * np.sum(np.log1p(u * self.lam)))
+
+    def draw(self, u: float, rng: np.random.Generator) -> Lines:
+        """Draw s^2, then lambda, then mu, each given the columns and those before."""
+        variance = self._squares(u) / rng.chisquare(self.n - 1.0, size=self.k)
+        spread = u / (1.0 + u * self.lam)
+        noise = np.sqrt(spread)[:, np.newaxis] * rng.normal(size=self.along.shape)
+        turned = spread[:, np.newaxis] * self.along + np.sqrt(variance) * noise
+        loadings = turned.T @ self.axes.T
+        error = np.sqrt(variance / self.n) * rng.normal(size=self.k)
+        return Lines(self.mean - loadings @ self.z_mean + error, loadings, variance)
+
+
+class ProbitGivenFactors:
+    """The latent normals w (n,) of a response in two classes, with the factors known."""
+
+    def __init__(self, w: Floats, Z: Floats) -> None:
+        design = np.column_stack([np.ones(w.size), Z])
+        self.gram, self.along = design.T @ design, design.T @ w
+        self.total, self.n = float(w @ w), w.size
+
+    def _regression(self, u: float) -> tuple[Floats, Floats, Floats]:
+        """Return prior deviations, the Cholesky factor of the precision, and the half-solved mean.
+
+        In units of the prior deviations the precision is I + design' design.
+        """
+        deviations = np.sqrt(np.append(1.0, np.full(len(self.along) - 1, u)))
+        precision = np.eye(deviations.size) + np.outer(deviations, deviations) * self.gram
+        lower = np.linalg.cholesky(precision)
+        return deviations, lower, np.linalg.solve(lower, deviations * self.along)
+
+    def squares(self, u: float) -> float:
+        """Return w' (I + 1 1' + u Z Z')^-1 w."""
+        _, _, half = self._regression(u)
+        return float(max(self.total - half @ half, _LEAST_NOISE * self.total))
+
+    def log_likelihood(self, u: float) -> float:
+        """Return log N(w; 0, I + 1 1' + u Z Z'), up to a constant."""
+        _, lower, half = self._regression(u)
+        return float(0.5 * half @ half - np.sum(np.log(np.diag(lower))))
+
+    def draw(self, u: float, rng: np.random.Generator) -> Lines:
+        """Draw mu_0 and beta given w."""
+        deviations, lower, half = self._regression(u)
+        drawn = deviations * np.linalg.solve(lower.T, half + rng.normal(size=half.size))
+        return Lines(drawn[:1], drawn[np.newaxis, 1:], np.ones(1))
+
+
+class Response(Protocol):
+    """A response as a column of numbers, which may have to be drawn themselves."""
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """Return the column to begin with, shape (n,)."""
+
+    def given(self, column: Floats, Z: Floats) -> GivenFactors:
+        """Return the column with the factors known."""
+
+    def renew(
+        self, column: Floats, Z: Floats, u: float, lines: Lines, rng: np.random.Generator
+    ) -> Floats:
+        """Return the column drawn anew given the factors and the parameters of the response."""
+
+
+@dataclass(frozen=True, eq=False)
+class RealResponse:
+    """A real-valued response: known, so that there is nothing to draw."""
+
+    y: Floats
+
+    def start(self, rng: np.random.Generator) -> Floats:  # noqa: ARG002
+        """Return the response itself."""
+        return self.y
+
+    def given(self, column: Floats, Z: Floats) -> GivenFactors:
+        """Return a feature like the others."""
+        return ColumnsGivenFactors(column[:, np.newaxis], Z)
+
+    def renew(
+        self,
+        column: Floats,
+        Z: Floats,  # noqa: ARG002
+        u: float,  # noqa: ARG002
+        lines: Lines,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Floats:
+        """Return the response itself."""
+        return column
+
+
+@dataclass(frozen=True, eq=False)
+class ProbitResponse:
+    """Two classes, the second where a latent normal is positive.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        0 or 1.
+    """
+
+    y: Floats
+
+    @property
+    def _sign(self) -> Floats:
+        return np.where(self.y > 0.5, 1.0, -1.0)
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """Return normals with the signs that the classes ask for."""
+        return np.asarray(self._sign * np.abs(rng.normal(size=self.y.size)))
+
+    def given(self, column: Floats, Z: Floats) -> GivenFactors:
+        """Return the regression of the latent normals on the factors."""
+        return ProbitGivenFactors(column, Z)
+
+    def renew(
+        self,
+        column: Floats,  # noqa: ARG002
+        Z: Floats,
+        u: float,
+        lines: Lines,
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Draw the latent normals given mu_0 and beta, and then their common scale without these.
+
+        The signs do not depend on the scale c, so that c^2 is chi-squared with n degrees of freedom
+        over w' (I + 1 1' + u Z Z')^-1 w (parameter expansion, Liu and Wu 1999): w and (mu_0, beta),
+        which would wait for each other else, move together.
+        """
+        mean = self._sign * (lines.intercept[0] + Z @ lines.loadings[0])
+        # The upper tail of a normal around ``mean``, by its log: however far out, it has digits.
+        w = self._sign * (mean - ndtri_exp(np.log(1.0 - rng.random(mean.size)) + log_ndtr(mean)))
+        c2 = rng.chisquare(w.size) / ProbitGivenFactors(w, Z).squares(u)
+        return np.asarray(np.sqrt(c2) * w)

@@ -1,0 +1,261 @@
+"""The Markov chain of the factor model: factors of the cases, tau and tau_0 of the response.
+
+A step moves, in turn,
+
+1. tau and the part of the factors along the response, one up and the other down: the event all but
+   fixes their product, so that each alone goes a short way only (slice sampling, the parameters of
+   all columns integrated out);
+2. tau and tau_0 given the factors, in the same way;
+3. the parameters of the columns given the factors: draws from closed forms;
+4. the factors of all cases given those: normal, but for the probability of the event, which
+   elliptical slice sampling takes into account. It depends on the factors through few numbers, so
+   that the step goes far;
+5. the latent normals of a response in classes;
+6. the scale of the factors, with tau and tau_0 the other way: all likelihoods, the event's too,
+   depend on tau^2 Z Z' only, so that nothing but priors counts.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unselected.factor_omission import FactorOmission
+from unselected.models.factor_columns import ColumnsGivenFactors, GivenFactors, Lines, Response
+from unselected.quadrature import Floats
+from unselected.slices import elliptical_step, slice_step
+
+# About how wide the densities of log tau^2, log tau_0^2 and of the log scale are.
+_WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 0.5, 2.0, 0.2
+# The same of log tau^2 where the factors along the response move with it.
+_WIDTH_OF_BOTH = 1.0
+# The logs of tau^2 are kept between these: outside nothing changes, and nothing overflows.
+_LEAST_LOG, _LARGEST_LOG = -80.0, 20.0
+
+
+@dataclass(eq=False)
+class FactorState:
+    """Where a chain is.
+
+    Attributes
+    ----------
+    Z : array of shape (n, q)
+    log_u, log_u0 : float
+        Logs of tau^2 of the features, and of the response.
+    column : array of shape (n,)
+        The response, or its latent normals.
+    features, response : Lines
+        Parameters, in the units of the columns that the sampler was given.
+    """
+
+    Z: Floats
+    log_u: float
+    log_u0: float
+    column: Floats
+    features: Lines
+    response: Lines
+
+
+@dataclass(frozen=True, eq=False)
+class FactorSampler:
+    """The posterior of the factor model, drawn from.
+
+    Attributes
+    ----------
+    X : array of shape (n, k)
+        The kept features, each with a mean and a spread near 0 and 1.
+    response : Response
+    event : FactorOmission
+    q : int
+    a, b : float
+        1 / tau^2 and 1 / tau_0^2 are Inverse-Gamma(a, b).
+    """
+
+    X: Floats
+    response: Response
+    event: FactorOmission
+    q: int
+    a: float
+    b: float
+
+    def start(self, chain: int, rng: np.random.Generator) -> FactorState:  # noqa: ARG002
+        """Return a state drawn from the prior, but for the parameters of the columns."""
+        Z = rng.normal(size=(len(self.X), self.q))
+        log_u, log_u0 = np.log(np.maximum(rng.gamma(self.a, 1.0 / self.b, size=2), 1e-6))
+        column = self.response.start(rng)
+        lines = ColumnsGivenFactors(self.X, Z).draw(np.exp(log_u), rng)
+        of_response = self.response.given(column, Z).draw(np.exp(log_u0), rng)
+        return FactorState(Z, float(log_u), float(log_u0), column, lines, of_response)
+
+    def step(self, state: FactorState, rng: np.random.Generator) -> FactorState:
+        """Return the next state."""
+        state = self._with_both_moved(state, rng)
+        features = ColumnsGivenFactors(self.X, state.Z)
+        response = self.response.given(state.column, state.Z)
+        log_u = self._renewed_tau(state, features, rng)
+        log_u0 = self._renewed_tau_of_response(state.log_u0, response, rng)
+        lines, line = features.draw(np.exp(log_u), rng), response.draw(np.exp(log_u0), rng)
+        Z = self._renewed_factors(state.Z, log_u, state.column, (lines, line), rng)
+        column = self.response.renew(state.column, Z, float(np.exp(log_u0)), line, rng)
+        state = FactorState(Z, log_u, log_u0, column, lines, line)
+        return self._rescaled(state, rng)
+
+    def _log_prior(self, log_u: float) -> float:
+        """Return the log prior density of log tau^2, up to a constant."""
+        if not _LEAST_LOG < log_u < _LARGEST_LOG:
+            return -np.inf
+        return float(self.a * log_u - self.b * np.exp(log_u))
+
+    def _with_both_moved(self, state: FactorState, rng: np.random.Generator) -> FactorState:
+        """Multiply tau by c, and the factors along the response by 1 / c.
+
+        A group of transformations again, with the Jacobian c^-q.
+        """
+        if self.event.n_omitted == 0:
+            return state
+        direction = self.event.direction
+        along = np.outer(direction, direction @ state.Z)
+        rest, u0 = state.Z - along, float(np.exp(state.log_u0))
+
+        def moved(log_c: float) -> tuple[float, Floats]:
+            return state.log_u + 2.0 * log_c, rest + np.exp(-log_c) * along
+
+        def log_density(log_c: float) -> float:
+            log_u, Z = moved(log_c)
+            log_prior = self._log_prior(log_u) - 0.5 * float(np.sum(Z**2)) - self.q * log_c
+            if log_prior == -np.inf:
+                return log_prior
+            u = float(np.exp(log_u))
+            log_kept = ColumnsGivenFactors(self.X, Z).log_likelihood(u)
+            log_kept += self.response.given(state.column, Z).log_likelihood(u0)
+            return log_prior + log_kept + self.event.log_event(u, Z)
+
+        log_c = slice_step(log_density, 0.0, rng, width=0.5 * _WIDTH_OF_BOTH)
+        log_u, Z = moved(log_c)
+        return replace(state, Z=Z, log_u=log_u)
+
+    def _renewed_tau(
+        self, state: FactorState, features: GivenFactors, rng: np.random.Generator
+    ) -> float:
+        def log_density(log_u: float) -> float:
+            log_prior = self._log_prior(log_u)
+            if log_prior == -np.inf:
+                return log_prior
+            u = float(np.exp(log_u))
+            return log_prior + features.log_likelihood(u) + self.event.log_event(u, state.Z)
+
+        return slice_step(log_density, state.log_u, rng, width=_WIDTH)
+
+    def _renewed_tau_of_response(
+        self, log_u0: float, response: GivenFactors, rng: np.random.Generator
+    ) -> float:
+        def log_density(log_u: float) -> float:
+            log_prior = self._log_prior(log_u)
+            if log_prior == -np.inf:
+                return log_prior
+            return log_prior + response.log_likelihood(float(np.exp(log_u)))
+
+        return slice_step(log_density, log_u0, rng, width=_WIDTH_OF_RESPONSE)
+
+    def _renewed_factors(
+        self,
+        Z: Floats,
+        log_u: float,
+        column: Floats,
+        lines: tuple[Lines, Lines],
+        rng: np.random.Generator,
+    ) -> Floats:
+        """Draw the factors given all parameters: normal for each case, times the event."""
+        center, lower = conditional_factors(self.X, column, *lines)
+        draw = np.linalg.solve(lower.T, rng.normal(size=Z.T.shape)).T
+        if self.event.n_omitted == 0:
+            return center + draw
+        u = float(np.exp(log_u))
+        here = self.event.log_event(u, Z)
+        return elliptical_step(
+            lambda place: self.event.log_event(u, place), Z, center, draw, rng, log_here=here
+        )[0]
+
+    def _rescaled(self, state: FactorState, rng: np.random.Generator) -> FactorState:
+        """Scale the factors by c, and tau, tau_0 and all loadings by 1 / c.
+
+        No likelihood changes; c^(n q) is the Jacobian of the factors (generalised Gibbs sampling,
+        Liu and Sabatti 2000), for the loadings are drawn anew before they are used again.
+        """
+        squares, size = float(np.sum(state.Z**2)), state.Z.size
+
+        def log_density(log_c: float) -> float:
+            priors = self._log_prior(state.log_u - 2.0 * log_c)
+            priors += self._log_prior(state.log_u0 - 2.0 * log_c)
+            return priors + size * log_c - 0.5 * squares * float(np.exp(2.0 * log_c))
+
+        log_c = slice_step(log_density, 0.0, rng, width=_WIDTH_OF_SCALE)
+        c = float(np.exp(log_c))
+        return FactorState(
+            c * state.Z,
+            state.log_u - 2.0 * log_c,
+            state.log_u0 - 2.0 * log_c,
+            state.column,
+            state.features._replace(loadings=state.features.loadings / c),
+            state.response._replace(loadings=state.response.loadings / c),
+        )
+
+    def record(self, state: FactorState) -> dict[str, Any]:
+        """Return a state with its factors turned as `canonical_turn` has them."""
+        turn = canonical_turn(state.Z, state.features, self.event.direction)
+        Z = state.Z @ turn
+        return {
+            "tau": np.exp(0.5 * state.log_u),
+            "tau_response": np.exp(0.5 * state.log_u0),
+            "response_correlation": multiple_correlation(Z, self.event.direction),
+            "factors": Z,
+            "means": state.features.intercept,
+            "loadings": state.features.loadings @ turn,
+            "variances": state.features.variance,
+            "intercept": state.response.intercept[0],
+            "coefficients": state.response.loadings[0] @ turn,
+            "noise_variance": state.response.variance[0],
+        }
+
+
+def conditional_factors(
+    X: Floats, column: Floats, features: Lines, response: Lines
+) -> tuple[Floats, Floats]:
+    """Return the means (n, q) of the factors given all parameters, and the precision's Cholesky.
+
+    The precision is I + sum over columns of lambda lambda' / s^2, the same for all cases.
+    """
+    weighted = features.loadings / features.variance[:, np.newaxis]
+    of_response = response.loadings / response.variance[:, np.newaxis]
+    precision = features.loadings.T @ weighted + response.loadings.T @ of_response
+    lower = np.linalg.cholesky(np.eye(len(precision)) + precision)
+    pull = (X - features.intercept) @ weighted
+    pull += (column - response.intercept[0])[:, np.newaxis] * of_response
+    return np.linalg.solve(lower.T, np.linalg.solve(lower, pull.T)).T, lower
+
+
+def canonical_turn(Z: Floats, features: Lines, direction: Floats) -> Floats:
+    """Return the orthogonal matrix (q, q) after which factors have a meaning of their own.
+
+    The posterior does not know factors from any rotation of theirs. The first column is made the
+    only one that is correlated with the response, positively; the others are ordered by how much of
+    the features they explain, and their loadings have positive sums.
+    """
+    along = (Z - Z.mean(axis=0)).T @ direction
+    q = along.size
+    first = along / np.linalg.norm(along)
+    if q == 1:
+        return np.asarray(first[:, np.newaxis])
+    rest = np.linalg.svd(first[np.newaxis])[2][1:].T
+    scaled = features.loadings @ rest / np.sqrt(features.variance)[:, np.newaxis]
+    rest = rest @ np.linalg.eigh(scaled.T @ scaled)[1][:, ::-1]
+    signs = np.where(np.sum(features.loadings @ rest, axis=0) < 0.0, -1.0, 1.0)
+    return np.column_stack([first, rest * signs])
+
+
+def multiple_correlation(Z: Floats, direction: Floats) -> float:
+    """Return the correlation of the response with what the factors explain of it, linearly."""
+    Zc = Z - Z.mean(axis=0)
+    along = Zc.T @ direction
+    explained = along @ np.linalg.solve(Zc.T @ Zc, along)
+    return float(np.sqrt(np.clip(explained, 0.0, 1.0)))
