@@ -69,14 +69,14 @@ class FactorOmission:
             return np.concatenate([self._log_of(u[some], gram, along) for some in blocks])
         return np.concatenate([self._log_of(u[some], gram[some], along[some]) for some in blocks])
 
-    def log_event(self, u: float, Z: Floats) -> float:
-        """Return the log probability that all omitted features are so, for one tau^2 and Z (n, q).
+    def log_event(self, u: Floats, Z: Floats) -> Floats:
+        """Return the log probability that all omitted features are so; u and Z as above.
 
         Where nothing is known to be omitted it is 0, and nothing is computed.
         """
         if self.n_omitted == 0:
-            return 0.0
-        return self.n_omitted * float(self.log_at_most(np.array([u]), Z[np.newaxis])[0])
+            return np.zeros(u.shape)
+        return self.n_omitted * self.log_at_most(u, Z)
 
     def _log_of(self, u: Floats, gram: Floats, along: Floats) -> Floats:
         """Return the log probability given Zc' Zc (rows, q, q) and Zc' r (rows, q)."""

@@ -2,10 +2,10 @@
 
 z_i ~ N(0, I_q) for each case; x_ij = mu_j + lambda_j' z_i + e_ij, e ~ N(0, s_j^2), lambda_j ~
 N(0, tau^2 s_j^2 I); the response depends on z_i in the same way, with a tau_0 of its own, or
-through a probit (`factor_columns`). Features and response are independent given the factors, so that
-the paper's idea applies given the factors of the training cases: the probability that an omitted
-feature looks too weak is that of `factor_omission`, to the power p - k. The posterior is drawn from
-by `factor_sampler`.
+through a probit (`factor_columns`). Features and response are independent given the factors, so
+that the paper's idea applies given the factors of the training cases: the probability that an
+omitted feature looks too weak is that of `factor_omission`, to the power p - k. The posterior is
+drawn from by `factor_sampler`.
 
 Given a draw of all parameters a new case's features and response are jointly normal. Predictions
 average joint densities over the draws: one that explains the features better counts more.
@@ -296,9 +296,7 @@ class FactorModel:
         response: Response = RealResponse(y) if self.kind == "real" else ProbitResponse(y)
         return FactorSampler(X, response, omission, self.q, self.a, self.b)
 
-    def condition(
-        self, X: Floats, y: Floats, event: RealEvent, **chains: Any
-    ) -> FactorPosterior:
+    def condition(self, X: Floats, y: Floats, event: RealEvent, **chains: Any) -> FactorPosterior:
         """Draw from the posterior given the kept features (n, k), responses (n,) and the event.
 
         Parameters

@@ -1,9 +1,9 @@
 """Columns and responses given the factors of the cases: what is integrated out, what is drawn.
 
 A feature is x_i = mu + lambda' z_i + e_i, e ~ N(0, s^2), lambda ~ N(0, u s^2 I), u = tau^2, mu
-flat, p(s^2) ~ 1 / s^2: the model of `gaussian` with the factors as the codes of the response. A real
-response is one more such column, with a u of its own. Of two classes the second is the sign of
-w_i = mu_0 + beta' z_i + N(0, 1), mu_0 ~ N(0, 1), beta ~ N(0, u I) (a probit). With beta = 0 that
+flat, p(s^2) ~ 1 / s^2: the model of `gaussian` with the factors as the codes of the response. A
+real response is one more such column, with a u of its own. Of two classes the second is the sign
+of w_i = mu_0 + beta' z_i + N(0, 1), mu_0 ~ N(0, 1), beta ~ N(0, u I) (a probit). With beta = 0 that
 makes P(second class) = Phi(mu_0) uniform, which is what naive Bayes assumes of it.
 """
 
@@ -30,8 +30,11 @@ class Lines(NamedTuple):
 class GivenFactors(Protocol):
     """A column (or several) with the factors known."""
 
-    def log_likelihood(self, u: float) -> float:
-        """Return the log density of the columns, all but u integrated out, up to a constant."""
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Return the log densities of the columns, all but u (nodes,) integrated out.
+
+        Up to a constant that depends on the columns alone.
+        """
 
     def draw(self, u: float, rng: np.random.Generator) -> Lines:
         """Draw the parameters given the columns."""
@@ -48,19 +51,21 @@ class ColumnsGivenFactors:
         self.along = (Zc @ self.axes).T @ centred
         self.total = np.einsum("nk,nk->k", centred, centred)
 
-    def _squares(self, u: float) -> Floats:
-        """Return what stands for the sums of squares: `moments.Contrasts.squares`."""
+    def _squares(self, u: Floats) -> Floats:
+        """Return what stands for the sums of squares (nodes, k): `moments.Contrasts.squares`."""
+        u = u[:, np.newaxis]
         explained = (u / (1.0 + u * self.lam)) @ self.along**2
         return np.maximum(self.total - explained, _LEAST_NOISE * self.total)
 
-    def log_likelihood(self, u: float) -> float:
-        """Return the log density of the columns given tau^2 = u, up to a constant."""
-        fit = -0.5 * (self.n - 1.0) * np.sum(np.log(self._squares(u)))
-        return float(fit - 0.5 * self.k * np.sum(np.log1p(u * self.lam)))
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Return the log densities given tau^2 = u (nodes,), up to a constant of the columns."""
+        fit = -0.5 * (self.n - 1.0) * np.sum(np.log(self._squares(u)), axis=1)
+        explained = np.sum(np.log1p(np.multiply.outer(u, self.lam)), axis=1)
+        return np.asarray(fit - 0.5 * self.k * explained)
 
     def draw(self, u: float, rng: np.random.Generator) -> Lines:
         """Draw s^2, then lambda, then mu, each given the columns and those before."""
-        variance = self._squares(u) / rng.chisquare(self.n - 1.0, size=self.k)
+        variance = self._squares(np.array([u]))[0] / rng.chisquare(self.n - 1.0, size=self.k)
         spread = u / (1.0 + u * self.lam)
         noise = np.sqrt(spread)[:, np.newaxis] * rng.normal(size=self.along.shape)
         turned = spread[:, np.newaxis] * self.along + np.sqrt(variance) * noise
@@ -77,29 +82,32 @@ class ProbitGivenFactors:
         self.gram, self.along = design.T @ design, design.T @ w
         self.total, self.n = float(w @ w), w.size
 
-    def _regression(self, u: float) -> tuple[Floats, Floats, Floats]:
+    def _regression(self, u: Floats) -> tuple[Floats, Floats, Floats]:
         """Return prior deviations, the Cholesky factor of the precision, and the half-solved mean.
 
-        In units of the prior deviations the precision is I + design' design.
+        Each for nodes of u. In units of the prior deviations the precision is I + design' design.
         """
-        deviations = np.sqrt(np.append(1.0, np.full(len(self.along) - 1, u)))
-        precision = np.eye(deviations.size) + np.outer(deviations, deviations) * self.gram
-        lower = np.linalg.cholesky(precision)
-        return deviations, lower, np.linalg.solve(lower, deviations * self.along)
+        deviations = np.ones((u.size, self.along.size))
+        deviations[:, 1:] = np.sqrt(u)[:, np.newaxis]
+        scaled = deviations[:, :, np.newaxis] * self.gram * deviations[:, np.newaxis, :]
+        lower = np.linalg.cholesky(np.eye(self.along.size) + scaled)
+        half = np.linalg.solve(lower, (deviations * self.along)[:, :, np.newaxis])
+        return deviations, lower, half[:, :, 0]
 
     def squares(self, u: float) -> float:
         """Return w' (I + 1 1' + u Z Z')^-1 w."""
-        _, _, half = self._regression(u)
+        half = self._regression(np.array([u]))[2][0]
         return float(max(self.total - half @ half, _LEAST_NOISE * self.total))
 
-    def log_likelihood(self, u: float) -> float:
-        """Return log N(w; 0, I + 1 1' + u Z Z'), up to a constant."""
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Return log N(w; 0, I + 1 1' + u Z Z') for u (nodes,), up to a constant of w."""
         _, lower, half = self._regression(u)
-        return float(0.5 * half @ half - np.sum(np.log(np.diag(lower))))
+        log_root = np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
+        return np.asarray(0.5 * np.sum(half**2, axis=1) - log_root)
 
     def draw(self, u: float, rng: np.random.Generator) -> Lines:
         """Draw mu_0 and beta given w."""
-        deviations, lower, half = self._regression(u)
+        deviations, lower, half = (part[0] for part in self._regression(np.array([u])))
         drawn = deviations * np.linalg.solve(lower.T, half + rng.normal(size=half.size))
         return Lines(drawn[:1], drawn[np.newaxis, 1:], np.ones(1))
 

@@ -26,9 +26,9 @@ from unselected.quadrature import Floats
 from unselected.slices import elliptical_step, slice_step
 
 # About how wide the densities of log tau^2, log tau_0^2 and of the log scale are.
-_WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 0.5, 2.0, 0.2
+_WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 1.0, 2.0, 0.2
 # The same of log tau^2 where the factors along the response move with it.
-_WIDTH_OF_BOTH = 1.0
+_WIDTH_OF_BOTH = 2.0
 # The logs of tau^2 are kept between these: outside nothing changes, and nothing overflows.
 _LEAST_LOG, _LARGEST_LOG = -80.0, 20.0
 
@@ -100,11 +100,11 @@ class FactorSampler:
         state = FactorState(Z, log_u, log_u0, column, lines, line)
         return self._rescaled(state, rng)
 
-    def _log_prior(self, log_u: float) -> float:
+    def _log_prior(self, log_u: Floats) -> Floats:
         """Return the log prior density of log tau^2, up to a constant."""
-        if not _LEAST_LOG < log_u < _LARGEST_LOG:
-            return -np.inf
-        return float(self.a * log_u - self.b * np.exp(log_u))
+        inside = (log_u > _LEAST_LOG) & (log_u < _LARGEST_LOG)
+        log_u = np.clip(log_u, _LEAST_LOG, _LARGEST_LOG)
+        return np.where(inside, self.a * log_u - self.b * np.exp(log_u), -np.inf)
 
     def _with_both_moved(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Multiply tau by c, and the factors along the response by 1 / c.
@@ -113,47 +113,46 @@ class FactorSampler:
         """
         if self.event.n_omitted == 0:
             return state
-        direction = self.event.direction
+        direction, u0 = self.event.direction, np.exp([state.log_u0])
         along = np.outer(direction, direction @ state.Z)
-        rest, u0 = state.Z - along, float(np.exp(state.log_u0))
+        rest = state.Z - along
 
-        def moved(log_c: float) -> tuple[float, Floats]:
-            return state.log_u + 2.0 * log_c, rest + np.exp(-log_c) * along
+        def moved(log_c: Floats) -> tuple[Floats, Floats]:
+            Z = rest + np.exp(-log_c)[:, np.newaxis, np.newaxis] * along
+            return np.clip(state.log_u + 2.0 * log_c, _LEAST_LOG, _LARGEST_LOG), Z
 
-        def log_density(log_c: float) -> float:
+        def log_density(log_c: Floats) -> Floats:
             log_u, Z = moved(log_c)
-            log_prior = self._log_prior(log_u) - 0.5 * float(np.sum(Z**2)) - self.q * log_c
-            if log_prior == -np.inf:
-                return log_prior
-            u = float(np.exp(log_u))
-            log_kept = ColumnsGivenFactors(self.X, Z).log_likelihood(u)
-            log_kept += self.response.given(state.column, Z).log_likelihood(u0)
-            return log_prior + log_kept + self.event.log_event(u, Z)
+            logs = self._log_prior(state.log_u + 2.0 * log_c) - self.q * log_c
+            logs -= 0.5 * np.sum(Z**2, axis=(1, 2))
+            logs += self.event.log_event(np.exp(log_u), Z)
+            for i, (one, u) in enumerate(zip(Z, np.exp(log_u)[:, np.newaxis], strict=True)):
+                logs[i] += ColumnsGivenFactors(self.X, one).log_likelihood(u)[0]
+                logs[i] += self.response.given(state.column, one).log_likelihood(u0)[0]
+            return logs
 
         log_c = slice_step(log_density, 0.0, rng, width=0.5 * _WIDTH_OF_BOTH)
-        log_u, Z = moved(log_c)
-        return replace(state, Z=Z, log_u=log_u)
+        log_u, Z = moved(np.array([log_c]))
+        return replace(state, Z=Z[0], log_u=float(log_u[0]))
 
     def _renewed_tau(
         self, state: FactorState, features: GivenFactors, rng: np.random.Generator
     ) -> float:
-        def log_density(log_u: float) -> float:
-            log_prior = self._log_prior(log_u)
-            if log_prior == -np.inf:
-                return log_prior
-            u = float(np.exp(log_u))
-            return log_prior + features.log_likelihood(u) + self.event.log_event(u, state.Z)
+        Z = state.Z[np.newaxis]
+
+        def log_density(log_u: Floats) -> Floats:
+            u = np.exp(np.clip(log_u, _LEAST_LOG, _LARGEST_LOG))
+            log_kept = features.log_likelihood(u)
+            return self._log_prior(log_u) + log_kept + self.event.log_event(u, Z)
 
         return slice_step(log_density, state.log_u, rng, width=_WIDTH)
 
     def _renewed_tau_of_response(
         self, log_u0: float, response: GivenFactors, rng: np.random.Generator
     ) -> float:
-        def log_density(log_u: float) -> float:
-            log_prior = self._log_prior(log_u)
-            if log_prior == -np.inf:
-                return log_prior
-            return log_prior + response.log_likelihood(float(np.exp(log_u)))
+        def log_density(log_u: Floats) -> Floats:
+            u = np.exp(np.clip(log_u, _LEAST_LOG, _LARGEST_LOG))
+            return np.asarray(self._log_prior(log_u) + response.log_likelihood(u))
 
         return slice_step(log_density, log_u0, rng, width=_WIDTH_OF_RESPONSE)
 
@@ -171,10 +170,11 @@ class FactorSampler:
         if self.event.n_omitted == 0:
             return center + draw
         u = float(np.exp(log_u))
-        here = self.event.log_event(u, Z)
-        return elliptical_step(
-            lambda place: self.event.log_event(u, place), Z, center, draw, rng, log_here=here
-        )[0]
+
+        def log_event(places: Floats) -> Floats:
+            return self.event.log_event(np.full(len(places), u), places)
+
+        return elliptical_step(log_event, Z, center, draw, rng)
 
     def _rescaled(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Scale the factors by c, and tau, tau_0 and all loadings by 1 / c.
@@ -184,10 +184,10 @@ class FactorSampler:
         """
         squares, size = float(np.sum(state.Z**2)), state.Z.size
 
-        def log_density(log_c: float) -> float:
+        def log_density(log_c: Floats) -> Floats:
             priors = self._log_prior(state.log_u - 2.0 * log_c)
             priors += self._log_prior(state.log_u0 - 2.0 * log_c)
-            return priors + size * log_c - 0.5 * squares * float(np.exp(2.0 * log_c))
+            return np.asarray(priors + size * log_c - 0.5 * squares * np.exp(2.0 * log_c))
 
         log_c = slice_step(log_density, 0.0, rng, width=_WIDTH_OF_SCALE)
         c = float(np.exp(log_c))
