@@ -14,6 +14,8 @@ def test_public_names_are_frozen():
     assert sorted(unselected.__all__) == [
         "Selection",
         "SelectiveBernoulliNB",
+        "SelectiveFactorClassifier",
+        "SelectiveFactorRegressor",
         "SelectiveGaussianNB",
         "SelectiveMixtureClassifier",
         "SelectiveNaiveRegressor",

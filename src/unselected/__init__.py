@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unselected.estimators.bernoulli import SelectiveBernoulliNB
+    from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
     from unselected.estimators.gaussian import SelectiveGaussianNB
     from unselected.estimators.mixture import SelectiveMixtureClassifier
     from unselected.estimators.regression import SelectiveNaiveRegressor
@@ -19,6 +20,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Selection",
     "SelectiveBernoulliNB",
+    "SelectiveFactorClassifier",
+    "SelectiveFactorRegressor",
     "SelectiveGaussianNB",
     "SelectiveMixtureClassifier",
     "SelectiveNaiveRegressor",
@@ -29,6 +32,8 @@ __all__ = [
 _HOME = {
     "Selection": "unselected.selection",
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
+    "SelectiveFactorClassifier": "unselected.estimators.factor",
+    "SelectiveFactorRegressor": "unselected.estimators.factor",
     "SelectiveGaussianNB": "unselected.estimators.gaussian",
     "SelectiveMixtureClassifier": "unselected.estimators.mixture",
     "SelectiveNaiveRegressor": "unselected.estimators.regression",

@@ -14,6 +14,7 @@ through Zc' Zc and Zc' r, and on tau only through tau^2 Z Z'.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,14 @@ class FactorOmission:
         The cut on |COR|; None where there is none.
     n_omitted : int
         How many omitted features are known to be at most there.
+    compiled : module or None
+        See `kernels.kernels_for_chains`.
     """
 
     response: Floats
     gamma: float | None
     n_omitted: int
+    compiled: Any = None
 
     @cached_property
     def direction(self) -> Floats:
@@ -83,7 +87,8 @@ class FactorOmission:
         a, others = self._eigenvalues(u, gram, along)
         nu = np.full(u.size, self.response.size - 2.0 - along.shape[1])
         cut = np.full(u.size, float(self.gamma or 0.0) ** 2)
-        return log_ratio_probability(a[:, np.newaxis], nu, cut, others / cut[:, np.newaxis])
+        others = others / cut[:, np.newaxis]
+        return log_ratio_probability(a[:, np.newaxis], nu, cut, others, compiled=self.compiled)
 
     def _eigenvalues(self, u: Floats, gram: Floats, along: Floats) -> tuple[Floats, Floats]:
         """Return the positive eigenvalue (rows,), and minus the negative ones (rows, q).
@@ -93,6 +98,8 @@ class FactorOmission:
         diagonal.
         """
         square = float(self.gamma or 0.0) ** 2
+        if along.shape[1] == 1:
+            return _two_eigenvalues(u, gram[:, 0, 0], along[:, 0], square)
         rest = gram - along[:, :, np.newaxis] * along[:, np.newaxis, :]
         values, vectors = np.linalg.eigh(rest)
         root = vectors * np.sqrt(np.maximum(values, 0.0))[:, np.newaxis, :]
@@ -102,3 +109,18 @@ class FactorOmission:
         form = np.diag(np.append(1.0 - square, np.full(B.shape[2], -square)))
         eigenvalues = np.linalg.eigvalsh(lower.transpose(0, 2, 1) @ form @ lower)
         return eigenvalues[:, -1], -eigenvalues[:, :-1]
+
+
+def _two_eigenvalues(
+    u: Floats, gram: Floats, along: Floats, square: float
+) -> tuple[Floats, Floats]:
+    """Return the same for one factor, from trace and determinant."""
+    explained = u * along**2
+    rest = np.maximum(u * gram - explained, 0.0)
+    half = 0.5 * ((1.0 - square) * (1.0 + explained) - square * (1.0 + rest))
+    product = (1.0 - square) * square * (1.0 + explained + rest)
+    larger = np.abs(half) + np.sqrt(half**2 + product)
+    smaller = product / larger  # no digits are lost
+    positive = half > 0.0
+    negative = np.where(positive, smaller, larger)[:, np.newaxis]
+    return np.where(positive, larger, smaller), negative

@@ -9,6 +9,8 @@ from typing import Any
 WORTH_COMPILING = 10**8
 # The same for moves of labels in a mixture.
 WORTH_COMPILING_MOVES = 2 * 10**5
+# The same for steps of the chains of a factor model.
+WORTH_COMPILING_CHAINS = 1000
 
 
 def kernels_for(n_values: int) -> Any:
@@ -22,6 +24,13 @@ def kernels_for(n_values: int) -> Any:
 def kernels_for_moves(n_moves: int) -> Any:
     """Return the compiled loops for so many moves of labels; None where numpy is to be used."""
     return _kernels() if n_moves >= WORTH_COMPILING_MOVES else None
+
+
+def kernels_for_chains(n_steps: int) -> Any:
+    """Return the compiled integral for chains of so many steps; None where numpy is to be used."""
+    if n_steps < WORTH_COMPILING_CHAINS or find_spec("numba") is None:
+        return None
+    return import_module("unselected.compiled_contour")
 
 
 @cache

@@ -11,6 +11,7 @@ else. The features of a factor model have further chi^2_1 on the right (`factor_
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, betaincc
@@ -156,11 +157,17 @@ def _log_at(u: Floats, event: RealEvent) -> Floats:
 
 
 def log_ratio_probability(
-    a: Floats, nu: Floats, kappa: Floats, also: Floats | None = None
+    a: Floats,
+    nu: Floats,
+    kappa: Floats,
+    also: Floats | None = None,
+    *,
+    compiled: Any = None,
 ) -> Floats:
     """Return log P(sum_i a_i chi^2_1 <= kappa (chi^2_nu + sum_i also_i chi^2_1)) for rows of a > 0.
 
-    Whichever of P and 1 - P is the smaller is computed, to a relative 1e-9 or better.
+    Whichever of P and 1 - P is the smaller is computed, to a relative 1e-9 or better. ``compiled``
+    is what `kernels.kernels_for_chains` returns.
 
     >>> a, nu, kappa = np.array([[1.0, 1.0], [1.0, 3.0]]), np.full(2, 6.0), np.full(2, 0.5)
     >>> np.exp(log_ratio_probability(a, nu, kappa)).round(9).tolist()  # 1 - 1.5^-3, and less
@@ -179,7 +186,7 @@ def log_ratio_probability(
         logs[some] = _log_scaled_f(a[some, 0], a.shape[1], df, kappa[some])
     if np.any(some := cuts & ~alike):
         scaled = a[some] / np.clip(kappa[some], _LEAST_KAPPA, None)[:, np.newaxis]
-        logs[some] = _log_by_contour(scaled, nu[some], also[some])
+        logs[some] = _log_by_contour(scaled, nu[some], also[some], compiled)
     return logs
 
 
@@ -191,7 +198,7 @@ def _log_scaled_f(a: Floats, q: int, nu: Floats, kappa: Floats) -> Floats:
         return np.where(selected < 0.5, np.log1p(-selected), np.log(betainc(q / 2.0, nu / 2.0, x)))
 
 
-def _log_by_contour(a: Floats, nu: Floats, also: Floats) -> Floats:
+def _log_by_contour(a: Floats, nu: Floats, also: Floats, compiled: Any = None) -> Floats:
     """Return the log probability by inverting the moment generating function M of the difference.
 
     P(sum a_i chi^2_1 > chi^2_nu + sum also_i chi^2_1) is the integral of M(s) / (2 pi i s) along a
@@ -205,6 +212,8 @@ def _log_by_contour(a: Floats, nu: Floats, also: Floats) -> Floats:
     weights = np.concatenate([a, np.full((len(a), 1), -1.0), -also], axis=1)
     powers = np.ones(weights.shape)
     powers[:, a.shape[1]] = nu
+    if compiled is not None:
+        return np.asarray(compiled.log_by_contour(weights, powers, _CONTOUR_STEP))
     upper = np.sum(powers * weights, axis=1) < 0.0  # negative on average: 1 - P is the smaller
     right, left = 0.5 / a.max(axis=1), 0.5 / weights.min(axis=1)
     c = _saddle(weights, powers, np.where(upper, 0.0, left), np.where(upper, right, 0.0))

@@ -11,7 +11,7 @@ import numpy as np
 from unselected.quadrature import Floats
 
 # Points that are looked at together: a call of the density costs much, one more point little.
-_TOGETHER = 8
+_TOGETHER = 5
 # An interval this short is a rounding error, and the chain stays where it is.
 _SHORTEST = 1e-12
 

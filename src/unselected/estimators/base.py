@@ -1,14 +1,13 @@
 """Predictions, written once: from log P(class, row), or from the predictive law of a number."""
 
 from abc import ABCMeta, abstractmethod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from unselected.models.regression import RegressionPosterior
 from unselected.prevalence import log_prevalence
 from unselected.quadrature import Floats, log_sum
 
@@ -106,11 +105,27 @@ class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):
         return float(np.mean(1.0 - np.max(self.predict_proba(X), axis=1)))
 
 
+class ResponsePosterior(Protocol):
+    """What the posterior of a model with a real response says of rows of the kept features."""
+
+    def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return means and standard deviations of the predictive distributions."""
+
+    def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
+        """Return their quantiles, shape (rows, levels)."""
+
+    def log_density(self, X: Floats, y: Floats) -> Floats:
+        """Return the log predictive densities of responses."""
+
+    def cdf(self, X: Floats, y: Floats) -> Floats:
+        """Return the predictive probabilities of responses of at most y."""
+
+
 class PredictiveRegressor(RegressorMixin, metaclass=ABCMeta):
     """Predictions from ``_posterior_of_rows(X)``: a predictive distribution for each row."""
 
     @abstractmethod
-    def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
+    def _posterior_of_rows(self, X: Any) -> tuple[ResponsePosterior, Floats]:
         """Return the posterior, and the kept columns of the rows as doubles."""
 
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:

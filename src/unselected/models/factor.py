@@ -22,6 +22,7 @@ from scipy.special import log_ndtr, ndtr
 
 from unselected.events import RealEvent
 from unselected.factor_omission import FactorOmission
+from unselected.kernels import kernels_for_chains
 from unselected.models.factor_columns import ProbitResponse, RealResponse, Response
 from unselected.models.factor_sampler import FactorSampler
 from unselected.quadrature import Floats, log_sum
@@ -75,7 +76,7 @@ class FactorPosterior:
     @cached_property
     def log_at_most(self) -> Floats:
         """For each draw, log of the probability that a feature is at most at the cut."""
-        tau, Z = self.draws.stacked("tau"), self.draws.stacked("factors")
+        tau, Z = self._stacked("tau"), self._stacked("factors")
         return self.event.log_at_most(tau**2, Z)
 
     @cached_property
@@ -83,7 +84,7 @@ class FactorPosterior:
         """Logs of the class probabilities before any feature is seen."""
         beta = self._stacked("coefficients")
         score = self._stacked("intercept") / np.sqrt(1.0 + np.sum(beta**2, axis=1))
-        return np.log([np.mean(ndtr(-score)), np.mean(ndtr(score))])
+        return np.asarray(np.log([np.mean(ndtr(-score)), np.mean(ndtr(score))]))
 
     def log_joint(self, X: Floats) -> Floats:
         """Return log P(class, row) of rows of the kept features, shape (rows, 2)."""
@@ -92,7 +93,7 @@ class FactorPosterior:
             score = given.mean / np.sqrt(1.0 + given.variance)
             logs = [given.log_density + log_ndtr(side) for side in (-score, score)]
             parts.append(np.stack([log_sum(each, axis=1) for each in logs], axis=1))
-        return np.concatenate(parts) - np.log(self._n_draws)
+        return np.asarray(np.concatenate(parts) - np.log(self._n_draws))
 
     def class_by_draw(self, X: Floats) -> Floats:
         """Return P(second class | row, draw), shape (rows, draws), of rows one by one."""
@@ -161,8 +162,8 @@ class FactorPosterior:
     def _n_draws(self) -> int:
         return self.draws.n_chains * self.draws.n_draws
 
-    def _stacked(self, name: str) -> NDArray[Any]:
-        return self.draws.stacked(name)
+    def _stacked(self, name: str) -> Floats:
+        return np.asarray(self.draws.stacked(name), dtype=np.float64)
 
     def _over_rows(self, X: Floats) -> Iterator[tuple[slice, _Given]]:
         """Yield what the draws say of some rows at a time."""
@@ -290,9 +291,11 @@ class FactorModel:
         drawn = {"tau": tau, "tau_response": tau_response, "factors": Z, "loadings": loadings}
         return X, y, {**drawn, "intercept": intercept, "coefficients": beta}
 
-    def sampler(self, X: Floats, y: Floats, event: RealEvent) -> FactorSampler:
+    def sampler(
+        self, X: Floats, y: Floats, event: RealEvent, compiled: Any = None
+    ) -> FactorSampler:
         """Return the chain for kept features (n, k), responses (n,) and the event, as they are."""
-        omission = FactorOmission(y, event.cut, event.n_omitted)
+        omission = FactorOmission(y, event.cut, event.n_omitted, compiled)
         response: Response = RealResponse(y) if self.kind == "real" else ProbitResponse(y)
         return FactorSampler(X, response, omission, self.q, self.a, self.b)
 
@@ -312,9 +315,10 @@ class FactorModel:
         unit[np.ptp(X, axis=0) == 0.0] = 0.0
         some = unit > 0.0
         y_center, y_unit = (float(y.mean()), float(y.std())) if self.kind == "real" else (0.0, 1.0)
-        sampler = self.sampler(
-            (X[:, some] - center[some]) / unit[some], (y - y_center) / y_unit, event
-        )
+        n_steps = chains["n_chains"] * (chains["n_warmup"] + chains["n_draws"])
+        compiled = kernels_for_chains(n_steps) if event.n_omitted else None
+        standardized = (X[:, some] - center[some]) / unit[some]
+        sampler = self.sampler(standardized, (y - y_center) / y_unit, event, compiled)
 
         def record(state: Any) -> Mapping[str, Any]:
             drawn = sampler.record(state)

@@ -55,7 +55,7 @@ class ColumnsGivenFactors:
         """Return what stands for the sums of squares (nodes, k): `moments.Contrasts.squares`."""
         u = u[:, np.newaxis]
         explained = (u / (1.0 + u * self.lam)) @ self.along**2
-        return np.maximum(self.total - explained, _LEAST_NOISE * self.total)
+        return np.asarray(np.maximum(self.total - explained, _LEAST_NOISE * self.total))
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Return the log densities given tau^2 = u (nodes,), up to a constant of the columns."""
@@ -92,7 +92,7 @@ class ProbitGivenFactors:
         scaled = deviations[:, :, np.newaxis] * self.gram * deviations[:, np.newaxis, :]
         lower = np.linalg.cholesky(np.eye(self.along.size) + scaled)
         half = np.linalg.solve(lower, (deviations * self.along)[:, :, np.newaxis])
-        return deviations, lower, half[:, :, 0]
+        return deviations, lower, np.asarray(half[:, :, 0], dtype=np.float64)
 
     def squares(self, u: float) -> float:
         """Return w' (I + 1 1' + u Z Z')^-1 w."""

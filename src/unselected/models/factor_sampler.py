@@ -166,7 +166,7 @@ class FactorSampler:
     ) -> Floats:
         """Draw the factors given all parameters: normal for each case, times the event."""
         center, lower = conditional_factors(self.X, column, *lines)
-        draw = np.linalg.solve(lower.T, rng.normal(size=Z.T.shape)).T
+        draw = _solved(lower.T, rng.normal(size=Z.T.shape)).T
         if self.event.n_omitted == 0:
             return center + draw
         u = float(np.exp(log_u))
@@ -228,10 +228,14 @@ def conditional_factors(
     weighted = features.loadings / features.variance[:, np.newaxis]
     of_response = response.loadings / response.variance[:, np.newaxis]
     precision = features.loadings.T @ weighted + response.loadings.T @ of_response
-    lower = np.linalg.cholesky(np.eye(len(precision)) + precision)
+    lower: Floats = np.linalg.cholesky(np.eye(len(precision)) + precision).astype(np.float64)
     pull = (X - features.intercept) @ weighted
     pull += (column - response.intercept[0])[:, np.newaxis] * of_response
-    return np.linalg.solve(lower.T, np.linalg.solve(lower, pull.T)).T, lower
+    return _solved(lower.T, _solved(lower, pull.T)).T, lower
+
+
+def _solved(matrix: Floats, right: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
 def canonical_turn(Z: Floats, features: Lines, direction: Floats) -> Floats:
