@@ -7,11 +7,14 @@ A step moves, in turn,
    all columns integrated out);
 2. tau and tau_0 given the factors, in the same way;
 3. the parameters of the columns given the factors: draws from closed forms;
-4. the factors of all cases given those: normal, but for the probability of the event, which
-   elliptical slice sampling takes into account. It depends on the factors through few numbers, so
-   that the step goes far;
-5. the latent normals of a response in classes;
-6. the scale of the factors, with tau and tau_0 the other way: all likelihoods, the event's too,
+4. tau and the loadings of the features in proportion, the factors integrated out and drawn anew
+   (Metropolis-Hastings): small loadings leave the factors free and these keep loadings small, which
+   lasts long where features say little;
+5. the factors of all cases given all parameters: normal, but for the probability of the event,
+   which elliptical slice sampling takes into account. It depends on the factors through few
+   numbers, so that the step goes far;
+6. the latent normals of a response in classes;
+7. the scale of the factors, with tau and tau_0 the other way: all likelihoods, the event's too,
    depend on tau^2 Z Z' only, so that nothing but priors counts.
 """
 
@@ -29,6 +32,8 @@ from unselected.slices import elliptical_step, slice_step
 _WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 1.0, 2.0, 0.2
 # The same of log tau^2 where the factors along the response move with it.
 _WIDTH_OF_BOTH = 2.0
+# Standard deviations of the log of what loadings are multiplied by, tried in turn.
+_SPREADS = (0.2, 0.8)
 # The logs of tau^2 are kept between these: outside nothing changes, and nothing overflows.
 _LEAST_LOG, _LARGEST_LOG = -80.0, 20.0
 
@@ -95,10 +100,13 @@ class FactorSampler:
         log_u = self._renewed_tau(state, features, rng)
         log_u0 = self._renewed_tau_of_response(state.log_u0, response, rng)
         lines, line = features.draw(np.exp(log_u), rng), response.draw(np.exp(log_u0), rng)
-        Z = self._renewed_factors(state.Z, log_u, state.column, (lines, line), rng)
-        column = self.response.renew(state.column, Z, float(np.exp(log_u0)), line, rng)
-        state = FactorState(Z, log_u, log_u0, column, lines, line)
-        return self._rescaled(state, rng)
+        state = FactorState(state.Z, log_u, log_u0, state.column, lines, line)
+        for spread in _SPREADS:
+            state = self._with_loadings_scaled(state, spread, rng)
+        state = self._with_factors_drawn(state, rng)
+        u0 = float(np.exp(log_u0))
+        column = self.response.renew(state.column, state.Z, u0, line, rng)
+        return self._rescaled(replace(state, column=column), rng)
 
     def _log_prior(self, log_u: Floats) -> Floats:
         """Return the log prior density of log tau^2, up to a constant."""
@@ -156,25 +164,39 @@ class FactorSampler:
 
         return slice_step(log_density, log_u0, rng, width=_WIDTH_OF_RESPONSE)
 
-    def _renewed_factors(
-        self,
-        Z: Floats,
-        log_u: float,
-        column: Floats,
-        lines: tuple[Lines, Lines],
-        rng: np.random.Generator,
-    ) -> Floats:
+    def _with_loadings_scaled(
+        self, state: FactorState, spread: float, rng: np.random.Generator
+    ) -> FactorState:
+        """Multiply tau and the loadings of the features by c, and draw the factors anew.
+
+        These come from their law given the columns, so that the density of the columns without
+        factors decides, with the prior of tau and the event. The prior of the loadings and the
+        Jacobian cancel.
+        """
+        log_c = spread * rng.normal()
+        features = state.features._replace(loadings=np.exp(log_c) * state.features.loadings)
+        new = replace(state, log_u=state.log_u + 2.0 * log_c, features=features)
+        old_law, law = (FactorLaw(self.X, one) for one in (state, new))
+        new.Z = law.draw(rng)
+        u = np.exp(np.clip([state.log_u, new.log_u], _LEAST_LOG, _LARGEST_LOG))
+        logs = self._log_prior(np.array([state.log_u, new.log_u]))
+        logs += self.event.log_event(u, np.stack([state.Z, new.Z]))
+        gain = law.log_marginal - old_law.log_marginal + logs[1] - logs[0]
+        return new if np.log(1.0 - rng.random()) < gain else state
+
+    def _with_factors_drawn(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Draw the factors given all parameters: normal for each case, times the event."""
-        center, lower = conditional_factors(self.X, column, *lines)
-        draw = _solved(lower.T, rng.normal(size=Z.T.shape)).T
+        law = FactorLaw(self.X, state)
+        draw = law.draw(rng)
         if self.event.n_omitted == 0:
-            return center + draw
-        u = float(np.exp(log_u))
+            return replace(state, Z=draw)
+        u = np.exp(state.log_u)
 
         def log_event(places: Floats) -> Floats:
             return self.event.log_event(np.full(len(places), u), places)
 
-        return elliptical_step(log_event, Z, center, draw, rng)
+        Z = elliptical_step(log_event, state.Z, law.center, draw - law.center, rng)
+        return replace(state, Z=Z)
 
     def _rescaled(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Scale the factors by c, and tau, tau_0 and all loadings by 1 / c.
@@ -218,20 +240,31 @@ class FactorSampler:
         }
 
 
-def conditional_factors(
-    X: Floats, column: Floats, features: Lines, response: Lines
-) -> tuple[Floats, Floats]:
-    """Return the means (n, q) of the factors given all parameters, and the precision's Cholesky.
+class FactorLaw:
+    """The law of the factors given columns and their parameters: normal, the event left out.
 
-    The precision is I + sum over columns of lambda lambda' / s^2, the same for all cases.
+    The precision is K = I + sum over columns of lambda lambda' / s^2, the same for all cases, and
+    the means are ``center`` (n, q). ``log_marginal`` is the log density of the columns without
+    factors, up to what does not depend on the loadings.
     """
-    weighted = features.loadings / features.variance[:, np.newaxis]
-    of_response = response.loadings / response.variance[:, np.newaxis]
-    precision = features.loadings.T @ weighted + response.loadings.T @ of_response
-    lower: Floats = np.linalg.cholesky(np.eye(len(precision)) + precision).astype(np.float64)
-    pull = (X - features.intercept) @ weighted
-    pull += (column - response.intercept[0])[:, np.newaxis] * of_response
-    return _solved(lower.T, _solved(lower, pull.T)).T, lower
+
+    def __init__(self, X: Floats, state: FactorState) -> None:
+        features, response = state.features, state.response
+        weighted = features.loadings / features.variance[:, np.newaxis]
+        of_response = response.loadings / response.variance[:, np.newaxis]
+        precision = features.loadings.T @ weighted + response.loadings.T @ of_response
+        self.lower = np.asarray(np.linalg.cholesky(np.eye(len(precision)) + precision), float)
+        pull = (X - features.intercept) @ weighted
+        pull += (state.column - response.intercept[0])[:, np.newaxis] * of_response
+        half = _solved(self.lower, pull.T)
+        self.center = _solved(self.lower.T, half).T
+        log_root = float(np.sum(np.log(np.diag(self.lower))))
+        self.log_marginal = 0.5 * float(np.sum(half**2)) - len(X) * log_root
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Draw the factors of all cases."""
+        noise = rng.normal(size=self.center.T.shape)
+        return np.asarray(self.center + _solved(self.lower.T, noise).T)
 
 
 def _solved(matrix: Floats, right: Floats) -> Floats:
