@@ -27,9 +27,10 @@ bench: .venv/installed-dev
 bench-large: .venv/installed-dev
 	$(BIN)/python benchmarks/large.py
 
-validate: .venv/installed
+validate: .venv/installed-dev
 	$(BIN)/python validation/evidence.py
 	$(BIN)/python validation/dependence.py
+	$(BIN)/python validation/latent_factor.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ WORTH_COMPILING = 10**8
 # The same for moves of labels in a mixture.
 WORTH_COMPILING_MOVES = 2 * 10**5
 # The same for steps of the chains of a factor model.
-WORTH_COMPILING_CHAINS = 1000
+WORTH_COMPILING_CHAINS = 200
 
 
 def kernels_for(n_values: int) -> Any:

@@ -136,7 +136,7 @@ class Draws:
     def stacked(self, name: str) -> NDArray[Any]:
         """Return the draws of all chains, one after the other, shape (chains * draws, ...)."""
         array = self.arrays[name]
-        return array.reshape(-1, *array.shape[2:])
+        return array.reshape(self.n_chains * self.n_draws, *array.shape[2:])
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
