@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -10,9 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import brier_score_loss, log_loss
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveFactorClassifier,
+    SelectiveGaussianNB,
+    SelectiveMixtureClassifier,
+)
 from unselected.experiments import (
     ColonData,
     ColonRecord,
@@ -186,6 +193,29 @@ def test_colon_with_the_values_of_the_genes():
         colon(data, n_groups=2, k=2, features="real", quadrature="paper")
     with pytest.raises(ValueError, match="features='both' is not one of"):
         colon(data, n_groups=2, k=2, features="both")
+
+
+@pytest.mark.parametrize(
+    ("features", "make"),
+    [("binary", SelectiveMixtureClassifier), ("real", SelectiveFactorClassifier)],
+)
+def test_colon_with_latent_variables(features, make):
+    rng = np.random.default_rng(0)
+    data = ColonData(rng.lognormal(size=(10, 12)), np.arange(10) % 2)
+    records = colon(data, n_groups=2, k=2, seed=4, features=features, model="latent", n_draws=8)
+    genes = np.array_split(np.random.default_rng([4, 0]).permutation(12), 2)[0]
+    X, others = normalized(data.X)[:, genes], np.arange(10) != 3
+    seed = np.random.SeedSequence(4).spawn(2)[0].generate_state(10)[3]
+    model = make(k=2, ties="random", n_chains=2, n_draws=8, n_warmup=4, random_state=int(seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X[others], data.y[others])
+    expected = model.predict_proba(X[[3]])[0, 1]
+    assert records[0].probability[3] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="for the model 'naive' alone"):
+        colon(data, n_groups=2, k=2, model="latent", dependence="tempered")
+    with pytest.raises(ValueError, match="model='some' is not one of"):
+        colon(data, n_groups=2, k=2, model="some")
 
 
 def test_normalized_rows_have_mean_0_and_sd_1():

@@ -11,6 +11,7 @@ from unselected.datasets import make_paper_simulation
 from unselected.estimators.selecting import Prior
 from unselected.experiments import (
     ColonFeatures,
+    ColonModel,
     ColonRecord,
     Comparison,
     SimulationRecord,
@@ -111,6 +112,8 @@ def reproduce_colon(
     quadrature: Quadrature = "exact",
     prior: Prior = "common",
     dependence: Dependence = "none",
+    model: ColonModel = "naive",
+    draws: int = 500,
     seed: int = 0,
     jobs: int = 1,
     checkpoint: str | None = None,
@@ -135,6 +138,11 @@ def reproduce_colon(
     dependence
         none, as in the paper, or tempered or correlated: guard against genes that depend on each
         other.
+    model
+        naive, as in the paper, or latent: a mixture for binary features, a factor for real ones;
+        that takes long.
+    draws
+        Of each chain of a latent model.
     seed
         Seed of the divisions and of ties.
     jobs
@@ -151,6 +159,8 @@ def reproduce_colon(
         quadrature=quadrature,
         prior=prior,
         dependence=dependence,
+        model=model,
+        n_draws=draws,
         seed=seed,
         n_jobs=jobs,
         checkpoint=checkpoint,

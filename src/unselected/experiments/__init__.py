@@ -3,6 +3,7 @@
 from unselected.experiments.colon import (
     ColonData,
     ColonFeatures,
+    ColonModel,
     ColonRecord,
     PairedTest,
     colon,
@@ -29,6 +30,7 @@ from unselected.experiments.simulation import SimulationRecord, simulation, simu
 __all__ = [
     "ColonData",
     "ColonFeatures",
+    "ColonModel",
     "ColonRecord",
     "Comparison",
     "ComparisonRecord",

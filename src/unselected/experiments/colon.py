@@ -1,5 +1,6 @@
 """Section 5 of the paper: gene expression in colon tissue, 10 x 200 genes, leave-one-out."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 from sklearn.base import clone
 from sklearn.datasets import fetch_openml
+from sklearn.exceptions import ConvergenceWarning
 
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.factor import SelectiveFactorClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.estimators.mixture import SelectiveMixtureClassifier
 from unselected.estimators.selecting import Prior
 from unselected.experiments.replicates import Record, run_replicates
 from unselected.experiments.simulation import scores
@@ -28,7 +32,12 @@ _DEVELOPMENT_DATA = Path(__file__).parents[4] / "shared" / "data" / "colon.csv.g
 
 ColonMethod = Literal["corrected", "uncorrected"]
 ColonFeatures = Literal["binary", "real"]
-Classifier = SelectiveBernoulliNB | SelectiveGaussianNB
+ColonModel = Literal["naive", "latent"]
+Latent = SelectiveMixtureClassifier | SelectiveFactorClassifier
+Classifier = SelectiveBernoulliNB | SelectiveGaussianNB | Latent
+
+# Chains of a fit with latent variables, of which there are over a thousand.
+_N_CHAINS = 2
 
 
 class ColonData(NamedTuple):
@@ -69,6 +78,8 @@ def colon(
     quadrature: Literal["exact", "paper"] = "exact",
     prior: Prior = "common",
     dependence: Dependence = "none",
+    model: ColonModel = "naive",
+    n_draws: int = 500,
     seed: int = 0,
     n_jobs: int | None = None,
     checkpoint: str | None = None,
@@ -95,6 +106,12 @@ def colon(
         say it, but only then is the last selected correlation "around 0.5".
     prior, dependence
         Of the classifiers; the paper's are "common" and "none".
+    model : {"naive", "latent"}
+        Naive Bayes, as in the paper, or a model with latent variables: `SelectiveMixtureClassifier`
+        for binary features, `SelectiveFactorClassifier` for real ones. Each of the 1240 fits of a
+        division runs two chains; chains that mix poorly are not complained of.
+    n_draws : int
+        Of each chain of a latent model, after half as many for warm-up.
     seed, n_jobs, checkpoint, progress
         See `run_replicates`.
 
@@ -106,6 +123,10 @@ def colon(
         raise ValueError(f"features={features!r} is not one of 'binary', 'real'.")
     if features == "real" and quadrature != "exact":
         raise ValueError("quadrature='paper' is a grid for binary features, not for real ones.")
+    if model not in ("naive", "latent"):
+        raise ValueError(f"model={model!r} is not one of 'naive', 'latent'.")
+    if model == "latent" and (quadrature, prior, dependence) != ("exact", "common", "none"):
+        raise ValueError("quadrature, prior and dependence are for the model 'naive' alone.")
     X, y = data if isinstance(data, ColonData) else load_colon(data)
     settings = {
         "experiment": "colon",
@@ -118,14 +139,19 @@ def colon(
     }
     if (prior, dependence) != ("common", "none"):  # so that older checkpoints can be continued
         settings |= {"prior": prior, "dependence": dependence}
+    classifier: Classifier
+    if model == "latent":
+        settings |= {"model": model, "n_draws": n_draws}
+        classifier = _latent_classifier(features, k, n_draws)
+    else:
+        classifier = _classifier(features, k, quadrature)
+        classifier.set_params(prior=prior, dependence=dependence)
     work = partial(
         _one_group,
         X=normalized(X) if normalize else X,
         y=y,
         n_groups=n_groups,
-        classifier=_classifier(features, k, quadrature).set_params(
-            prior=prior, dependence=dependence
-        ),
+        classifier=classifier,
         seed=seed,
     )
     records = run_replicates(
@@ -221,10 +247,17 @@ def _one_group(
 
 def _classifier(
     features: ColonFeatures, k: int, quadrature: Literal["exact", "paper"]
-) -> Classifier:
+) -> SelectiveBernoulliNB | SelectiveGaussianNB:
     if features == "real":
         return SelectiveGaussianNB(k=k, ties="random")
     return SelectiveBernoulliNB(k=k, ties="random", quadrature=quadrature)
+
+
+def _latent_classifier(features: ColonFeatures, k: int, n_draws: int) -> Latent:
+    make = SelectiveFactorClassifier if features == "real" else SelectiveMixtureClassifier
+    return make(
+        k=k, ties="random", n_chains=_N_CHAINS, n_draws=n_draws, n_warmup=(n_draws + 1) // 2
+    )
 
 
 def _leave_one_out(
@@ -237,7 +270,9 @@ def _leave_one_out(
     probability, thresholds = [], []
     for case, seed in enumerate(seeds):
         others = np.arange(len(y)) != case
-        model.set_params(random_state=int(seed)).fit(X[others], y[others])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.set_params(random_state=int(seed)).fit(X[others], y[others])
         probability.append(float(model.predict_proba(X[case : case + 1])[0, 1]))
         thresholds.append(float(model.threshold_ or 0.0))
     return probability, thresholds
