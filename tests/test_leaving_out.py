@@ -48,18 +48,14 @@ def assert_same(ours, anew, select):
 def rules(statistic):
     always = np.array([3, 60])
     gamma = 2.0 if statistic == "F" else 0.3
-    for chosen in (NONE, always):
-        for ties in ("first", "random"):
-            yield (
-                lambda chosen=chosen: Contest(k=7, always=chosen),
-                lambda s, chosen=chosen, ties=ties: keep_top(
-                    s, 7, ties, chosen, np.random.default_rng(0)
-                ),
-            )
+    for chosen, ties in ((NONE, "first"), (always, "random")):
         yield (
-            lambda chosen=chosen: Contest(gamma=gamma, always=chosen),
-            lambda s, chosen=chosen: keep_above(s, gamma, chosen),
+            lambda chosen=chosen: Contest(k=7, always=chosen),
+            lambda s, chosen=chosen, ties=ties: keep_top(
+                s, 7, ties, chosen, np.random.default_rng(0)
+            ),
         )
+    yield (lambda: Contest(gamma=gamma, always=always), lambda s: keep_above(s, gamma, always))
 
 
 @pytest.mark.parametrize("sets", SETS)

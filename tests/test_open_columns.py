@@ -192,7 +192,6 @@ def fitted_alike(estimator, X, y, source):
         (SelectiveBernoulliNB, False),  # which takes no missing values
         (SelectiveGaussianNB, False),
         (SelectiveGaussianNB, True),
-        (SelectiveNaiveRegressor, False),
         (SelectiveNaiveRegressor, True),
     ],
 )

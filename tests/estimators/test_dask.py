@@ -318,7 +318,7 @@ def test_only_sums_travel(estimator, n, from_workers, gathered, seed, tmp_path):
     assert gathered[0] >= X.nbytes
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:2])
 @pytest.mark.usefixtures("client")
 def test_a_killed_worker_does_not_lose_the_fit(estimator, from_workers, seed, tmp_path):
     X, y = case_for(estimator, seed)

@@ -190,23 +190,23 @@ def test_a_path_of_k_is_as_each_k_alone(case, seed):
 )
 def test_k_is_chosen_by_cases_left_out(model, seed):
     X, y = (bits if isinstance(model, SelectiveBernoulliNB) else numbers)(seed)
-    X, y = X[:14, :24], y[:14]
+    X, y = X[:10, :14], y[:10]
     model = clone(model).fit(X, y)
     best = min(model.k_path_, key=lambda score: score.log_loss)
-    assert [score.k for score in model.k_path_] == [1, 2, 5, 10, 20]
+    assert [score.k for score in model.k_path_] == [1, 2, 5, 10]
     assert model.selection_.indices.size == best.k
     fixed = clone(model).set_params(k=best.k).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), fixed.predict_proba(X))
     assert model.loo_score_.log_loss == pytest.approx(best.log_loss)
-    kept = np.arange(14) != 4
+    kept = np.arange(10) != 4
     alone = clone(model).fit(X[kept], y[kept]).predict_proba(X[[4]])[0]
     np.testing.assert_allclose(model.loo_predict_proba()[4], alone, atol=1e-10)
 
 
 def test_k_is_chosen_where_columns_are_kept_by_name():
     X, y = bits(0)
-    X, y = X[:12, :8], y[:12]
-    named = pandas.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    X, y = X[:8, :6], y[:8]
+    named = pandas.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     by_name = SelectiveBernoulliNB(k="loo", always_keep=["x3"]).fit(named, y)
     by_number = SelectiveBernoulliNB(k="loo", always_keep=[3]).fit(X, y)
     expected = by_number.loo_predict_proba()
@@ -282,9 +282,10 @@ def test_cases_are_left_out_of_any_source(source, tmp_path):
         "frame": lambda: pandas.DataFrame(X, columns=[f"x{j}" for j in range(P)]),
     }
     np.save(tmp_path / "X.npy", X)
-    plain = SelectiveBernoulliNB(k=6, dependence="tempered").fit(X, y)
-    model = SelectiveBernoulliNB(k=6, dependence="tempered").fit(tables[source](), y)
-    np.testing.assert_array_equal(model.loo_predict_proba(), plain.loo_predict_proba())
+    for estimator in (SelectiveBernoulliNB(k=6), SelectiveGaussianNB(k=6, dependence="tempered")):
+        plain = clone(estimator).fit(X, y).loo_predict_proba()
+        model = clone(estimator).fit(tables[source](), y)
+        np.testing.assert_allclose(model.loo_predict_proba(), plain, rtol=0, atol=1e-12)
 
 
 def test_a_notebook_does_not_leave_out_cases(monkeypatch):

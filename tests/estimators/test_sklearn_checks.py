@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 
-# Every option is in one of these; those without k look at all columns: the checks have ten.
+# Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
     SelectiveBernoulliNB(),
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),

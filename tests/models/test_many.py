@@ -31,10 +31,15 @@ def data_sets(seed, select, alpha):
         yield (counts.take(selection.indices), selection.event), X[i, selection.indices] > 0
 
 
-@pytest.mark.parametrize("alpha", [3.0, 300.0])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(
-    "model", [BernoulliModel(), BernoulliModel(a=2.0, b=0.5), BernoulliModel(least_fraction=0.01)]
+    ("model", "alpha"),
+    [
+        (BernoulliModel(), 3.0),
+        (BernoulliModel(), 300.0),
+        (BernoulliModel(a=2.0, b=0.5), 300.0),
+        (BernoulliModel(least_fraction=0.01), 3.0),
+    ],
 )
 def test_together_is_as_alone(model, rule, alpha, seed):
     sets, rows = zip(*data_sets(seed, RULES[rule], alpha), strict=True)
