@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/unselected demo
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # The report in a real browser: Debian's chromium, driven by playwright; skips where there is none.
 test-browser: .venv/installed-dev

@@ -260,8 +260,8 @@ def test_columns_always_kept_may_be_named():
 def test_each_case_is_left_out(options, seed):
     """Ours in one pass, or n fits for k="loo"; the usual methods by n fits."""
     rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(16) % 2)
-    X = rng.normal(size=(16, 9))
+    y = rng.permutation(np.arange(12) % 2)
+    X = rng.normal(size=(12, 7))
     X[:, :3] += y[:, np.newaxis]
     ours, usual = SelectiveGaussianNB(**options), "SelectKBest + GaussianNB"
     records = compare(

@@ -371,11 +371,11 @@ def coverage(replicate, least, corrected, seed, n):
 
 
 SETTINGS = [
-    (binary_replicate, None, 30),
-    (binary_replicate, 1 / 2000, 20),
-    (real_replicate, None, 60),
-    (real_replicate, 1 / 300, 30),
-    (slope_replicate, None, 60),
+    (binary_replicate, None, 20),
+    (binary_replicate, 1 / 2000, 14),
+    (real_replicate, None, 45),
+    (real_replicate, 1 / 300, 20),
+    (slope_replicate, None, 45),
 ]
 
 
