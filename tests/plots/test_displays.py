@@ -182,10 +182,11 @@ def test_every_display_has_an_example():
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_inline_svg(example):
     """An element by itself, the same each time, with words in it, and no figure left behind."""
-    first, second = (plots.inline_svg(EXAMPLES[example][0]()) for _ in range(2))
+    display, again = (EXAMPLES[example][0]() for _ in range(2))
+    ax = display.figure_.axes[0]
+    first, second = plots.inline_svg(display), plots.inline_svg(again)
     assert first == second
     assert ElementTree.fromstring(first).tag.endswith("svg")
-    ax = EXAMPLES[example][0](**where_to(example, Figure())).figure_.axes[0]
     assert ax.get_legend().get_texts()[0].get_text().replace(">", "&gt;") in first
     assert len(first) < 120_000
     assert plt.get_fignums() == []
