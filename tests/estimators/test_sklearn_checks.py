@@ -15,7 +15,7 @@ ESTIMATORS = [
     SelectiveBernoulliNB(k=1, prior="sparse"),
     SelectiveGaussianNB(),
     SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
-    SelectiveGaussianNB(dependence="tempered"),
+    SelectiveGaussianNB(dependence="correlated"),
     SelectiveGaussianNB(preselected_from=1000),
     SelectiveNaiveRegressor(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
