@@ -8,7 +8,7 @@ from typing import Any
 # From so many values on. Loading numba takes about as long as plain numpy takes for that many.
 WORTH_COMPILING = 10**8
 # The same for moves of labels in a mixture.
-WORTH_COMPILING_MOVES = 2 * 10**5
+WORTH_COMPILING_MOVES = 10**5
 # The same for steps of the chains of a factor model.
 WORTH_COMPILING_CHAINS = 200
 

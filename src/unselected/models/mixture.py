@@ -8,7 +8,7 @@ response in each label, theta and alpha0 are integrated out.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,10 @@ class MixtureModel:
         """The prior of alpha."""
         return ConcentrationPrior(self.a, self.b)
 
+    def responses(self, n0: int, n1: int) -> ResponseTables:
+        """Return what responses say of labels."""
+        return ResponseTables(n0, n1, ConcentrationPrior(self.a0, self.b0), self.refinement)
+
     def alpha_grid(self, bits: NDArray[Any], y: NDArray[Any], event: Event) -> AlphaGrid:
         """Return nodes of alpha, laid for labels that are the classes: naive Bayes."""
         counts = ClassCounts(bits[y == 0].sum(axis=0), bits[y == 1].sum(axis=0), *_sizes(y))
@@ -156,6 +160,14 @@ class ChainState:
     node0: int
 
 
+class SharedTables(NamedTuple):
+    """Tables that depend on numbers of cases and on the event alone, to be shared by data sets."""
+
+    features: FeatureTables
+    responses: ResponseTables
+    events: EventTables
+
+
 class MixtureSampler:
     """The moves of the chains, and the tables that they share.
 
@@ -169,9 +181,8 @@ class MixtureSampler:
         bits: NDArray[Any],
         y: NDArray[Any],
         event: Event,
+        shared: SharedTables | None = None,
         *,
-        grid: AlphaGrid | None = None,
-        features: FeatureTables | None = None,
         kernels: Any = None,
     ) -> None:
         self.model = model
@@ -180,13 +191,12 @@ class MixtureSampler:
         self.n = int(self.y.size)
         self.n0, self.n1 = _sizes(self.y)
         self.total: Ints = self.bits.sum(axis=0)
-        if features is None:
-            grid = model.alpha_grid(self.bits, self.y, event) if grid is None else grid
-            features = FeatureTables(self.n, grid)
-        self.grid, self.features = features.grid, features
-        self.events = EventTables(event, self.n0, self.n1, features)
-        prior0 = ConcentrationPrior(model.a0, model.b0)
-        self.responses = ResponseTables(self.n0, self.n1, prior0, model.refinement)
+        if shared is None:
+            features = FeatureTables(self.n, model.alpha_grid(self.bits, self.y, event))
+            events = EventTables(event, self.n0, self.n1, features)
+            shared = SharedTables(features, model.responses(self.n0, self.n1), events)
+        self.features, self.responses, self.events = shared
+        self.grid = self.features.grid
         self._move: Callable[..., int] = move_labels if kernels is None else kernels.move_labels
         self._by_class = np.argsort(self.y, kind="stable")
         self._first_of_class = np.array([0, self.n0])[self.y]
