@@ -19,6 +19,7 @@ from fits import (
     bench_wide,
     bench_wide_real,
 )
+from mixtures import bench_mixture
 from passes import bench_growth, bench_passes, bench_sparse
 from timing import report_header
 
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "wide-real": bench_wide_real,
     "leave-one-out": bench_leave_one_out,
     "reading": bench_reading,
+    "mixture": bench_mixture,
 }
 
 

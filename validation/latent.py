@@ -41,7 +41,7 @@ def geweke(
     ``forget`` the event is left out: a sampler that is wrong.
     """
     rng = np.random.default_rng(seed)
-    y, p, gamma = np.array([0, 0, 0, 1, 1, 1, 1, 1]), 40, 0.65
+    y, p, gamma = np.array([0, 0, 0, 1, 1, 1, 1, 1]), 100, 0.65
     prior = ConcentrationPrior(model.a, model.b)
     grid = AlphaGrid.over(prior, y.size, p, high=6.0, step=0.25)
     features, responses = FeatureTables(y.size, grid), model.responses(3, 5)
@@ -95,10 +95,16 @@ def _geweke_means(grid: AlphaGrid, log_labels: Floats) -> tuple[float, float, fl
 
 
 def _z_score(values: Floats, mean: float) -> float:
-    """Return how many standard errors a chain's mean is off."""
+    """Return how many standard errors a chain's mean is off; infinite where it stands still."""
+    if np.all(values == values[-1]):
+        return np.inf
     quarters = values[: values.size // 4 * 4].reshape(4, -1)
     ess = Draws({"x": quarters}, ("x",)).diagnostics.ess_bulk[0]
     return float((values.mean() - mean) / (values.std() / np.sqrt(ess)))
+
+
+# The model of the replicates: features and labels that tell something, as a rule.
+REPLICATED = MixtureModel(a=2.0, b=30.0, a0=1.0, b0=0.5)
 
 
 class Replicate(NamedTuple):
@@ -109,7 +115,14 @@ class Replicate(NamedTuple):
 
 
 def replicate(
-    model: MixtureModel, n: int, p: int, k: int, rng: np.random.Generator, n_draws: int
+    model: MixtureModel,
+    n: int,
+    p: int,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    n_chains: int = 4,
+    n_draws: int = 250,
 ) -> Replicate:
     """Draw parameters from the prior and data from the model, keep a few features, condition.
 
@@ -129,7 +142,7 @@ def replicate(
             bits[:n],
             y[:n],
             event,
-            n_chains=4,
+            n_chains=n_chains,
             n_draws=n_draws,
             n_warmup=2 * n_draws,
             random_state=int(rng.integers(2**31)),
@@ -157,8 +170,8 @@ def calibration(n_replicates: int, seed: int) -> None:
     print("intervals should hold it in 90 %, and the expected error should equal the actual one.\n")
     print("| method | Kolmogorov-Smirnov p | 90 % interval holds | expected - actual error |")
     print("|---|---|---|---|")
-    rng, model = np.random.default_rng(seed), MixtureModel(2.0, 30.0, 1.0, 0.5)
-    drawn = [replicate(model, 24, 150, 5, rng, 250) for _ in range(n_replicates)]
+    rng = np.random.default_rng(seed)
+    drawn = [replicate(REPLICATED, 24, 150, 5, rng) for _ in range(n_replicates)]
     for j, method in enumerate(("corrected", "uncorrected")):
         ranks, gaps = (np.array([one[i][j] for one in drawn]) for i in (0, 1))
         covered = 100 * np.mean((ranks > 0.05) & (ranks < 0.95))
@@ -172,7 +185,7 @@ def calibration(n_replicates: int, seed: int) -> None:
 def joint_distribution(n_iterations: int, seed: int) -> None:
     """Print Geweke's test of the sampler, and of two that are wrong."""
     print("\n## Mixture: Geweke's joint-distribution test\n")
-    print("8 cases, 40 features, those with |COR| above 0.65 kept; z-scores of what labels and")
+    print("8 cases, 100 features, those with |COR| above 0.65 kept; z-scores of what labels and")
     print(
         f"alpha are on average over {n_iterations} iterations, which should be standard normal.\n"
     )
