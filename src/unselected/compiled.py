@@ -214,3 +214,20 @@ def move_labels(state, bits, y, total, pairs, uniforms, worth, first):
                     z[i], z[j] = z[j], z[i]
                     ones[:], now = new_ones, new
     return uniforms.size
+
+
+@_compile
+def add_dealt(sums, deal1, below, from_there, low, high):
+    """Add sums over the ones of label 1 in class 1, as `mixture_omission` does."""
+    half, n_rows = sums.shape[1], sums.shape[2]
+    n_zeros, b = deal1.shape[0] - deal1.shape[1], deal1.shape[1] - 1
+    for m1 in range(half):
+        for m2 in range(n_rows):
+            first, last = low[m1 + m2], high[m1 + m2]
+            selected, omitted = 0.0, 0.0
+            for i in range(max(0, m1 - n_zeros), min(b, m1) + 1):
+                under = below[m2, first - i]
+                selected += deal1[m1, i] * (under + from_there[m2, last - i])
+                omitted += deal1[m1, i] * (below[m2, last - i] - under)
+            sums[0, m1, m2] += selected
+            sums[1, m1, m2] += omitted

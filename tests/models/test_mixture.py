@@ -10,7 +10,9 @@ from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel, Likelihood
 from unselected.models.mixture import MixtureModel, MixtureSampler
 from unselected.models.mixture_moves import Labelled
+from unselected.models.mixture_omission import OmittedIntervals
 from unselected.models.mixture_tables import BLOCK, ResponseTables
+from unselected.omission import OmittedCounts
 from unselected.quadrature import log_sum
 from unselected.sampling import _diagnosed
 from unselected.scores import CountScores
@@ -276,6 +278,15 @@ def test_compiled_moves_are_the_same(seed):
             path.append([state.node, state.node0, *state.labels.z, *state.labels.place])
         states.append(path)
     assert states[0] == states[1]
+
+
+def test_compiled_omission_is_the_same():
+    compiled = pytest.importorskip("unselected.compiled", reason="needs numba")
+    intervals = OmittedIntervals(OmittedCounts.at_most(threshold_cut(0.4), 14, 17), 14, 17)
+    for a, b in ((0, 0), (3, 12), (14, 2), (7, 9), (0, 17), (14, 17)):
+        plain, fast = (intervals.given_ones(a, b, kernels) for kernels in (None, compiled))
+        assert fast == pytest.approx(plain, abs=1e-14)
+        assert plain.sum(axis=0) == pytest.approx(1.0)
 
 
 def test_counts_stay_those_of_the_labels(seed):

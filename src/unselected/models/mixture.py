@@ -35,6 +35,8 @@ AdjustLabels = Literal["exact", "ignore"]
 
 # Steps from one draw to the next: labels and alpha depend on each other.
 _STEPS_PER_DRAW = 4
+# The tables take as long as n^3 divided by this moves in plain numpy.
+_CUBES_PER_MOVE = 40
 # Rows times draws whose log probabilities are worked on at a time.
 _AT_A_TIME = 1 << 20
 # What is diagnosed.
@@ -108,7 +110,9 @@ class MixtureModel:
 
         ``bits`` (n, k) are the kept features of the training cases, ``y`` (n,) their classes.
         """
-        n_moves = n_chains * (n_warmup + n_draws * _STEPS_PER_DRAW) * 2 * len(y)
+        n = len(y)
+        n_moves = n_chains * (n_warmup + n_draws * _STEPS_PER_DRAW) * 2 * n
+        n_moves += n**3 // _CUBES_PER_MOVE
         sampler = MixtureSampler(self, bits, y, event, kernels=kernels_for_moves(n_moves))
         draws = run_chains(
             sampler.start,
@@ -193,7 +197,7 @@ class MixtureSampler:
         self.total: Ints = self.bits.sum(axis=0)
         if shared is None:
             features = FeatureTables(self.n, model.alpha_grid(self.bits, self.y, event))
-            events = EventTables(event, self.n0, self.n1, features)
+            events = EventTables(event, self.n0, self.n1, features, kernels)
             shared = SharedTables(features, model.responses(self.n0, self.n1), events)
         self.features, self.responses, self.events = shared
         self.grid = self.features.grid

@@ -8,6 +8,7 @@ Bernstein basis. Averaged over the law of (m1, m2) they give P(omitted | alpha, 
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -62,29 +63,46 @@ class OmittedIntervals:
         self.low: Ints = first + np.bincount(M, weights=under.ravel()).astype(np.int64)
         self.high: Ints = self.low + np.bincount(M, weights=inside.ravel()).astype(np.int64)
 
-    def given_ones(self, a: int, b: int) -> Floats:
+    def given_ones(self, a: int, b: int, kernels: Any = None) -> Floats:
         """Return P(selected | m1, m2) and P(omitted | m1, m2), shape (2, N1 + 1, N2 + 1).
 
         Both as sums of what is positive. Label 1 has ``a`` cases of class 0 and ``b`` of class 1.
         """
         c, d = self.n1 - b, self.n0 - a
         if b > c:  # the same with the labels swapped, in fewer steps
-            return self.given_ones(d, c).transpose(0, 2, 1)
+            return self.given_ones(d, c, kernels).transpose(0, 2, 1)
         deal1, deal2 = hypergeometric(b, a), hypergeometric(c, d)
         N1, N2 = a + b, c + d
         below, from_there = _cumulated(deal2, b, self.n1 + 1)
-        M = np.arange(N1 + 1)[:, np.newaxis] + np.arange(N2 + 1)
-        rows = np.arange(N2 + 1) * below.shape[1] + b
-        low, high = self.low[M] + rows, self.high[M] + rows
         sums = np.zeros((2, N1 + 1, N2 + 1))
-        for i in range(b + 1):
-            m1 = slice(i, i + a + 1)  # others cannot have i of their ones in class 1
-            first, last = low[m1] - i, high[m1] - i
-            weight = deal1[m1, i, np.newaxis]
-            under = below.take(first)
-            sums[0, m1] += weight * (under + from_there.take(last))
-            sums[1, m1] += weight * (below.take(last) - under)
+        half = N1 // 2 + 1
+        add = _add_dealt if kernels is None else kernels.add_dealt
+        add(sums[:, :half], deal1, below, from_there, self.low + b, self.high + b)
+        # Swapping zeros and ones of a feature leaves its |COR| as it is.
+        sums[:, half:] = sums[:, : N1 + 1 - half][:, ::-1, ::-1]
         return sums
+
+
+def _add_dealt(
+    sums: Floats, deal1: Floats, below: Floats, from_there: Floats, low: Ints, high: Ints
+) -> None:
+    """Add what each number i of ones of label 1 in class 1 contributes to the first m1.
+
+    ``low`` and ``high`` are places in the rows of ``below`` and ``from_there``. The compiled twin
+    is in `compiled`.
+    """
+    half, n_rows = sums.shape[1], sums.shape[2]
+    N1, b = deal1.shape[0] - 1, deal1.shape[1] - 1
+    M = np.arange(half)[:, np.newaxis] + np.arange(n_rows)
+    rows = np.arange(n_rows) * below.shape[1]
+    starts, stops = low[M] + rows, high[M] + rows
+    for i in range(min(b + 1, half)):
+        m1 = slice(i, min(i + N1 - b + 1, half))  # others cannot have i of their ones there
+        first, last = starts[m1] - i, stops[m1] - i
+        weight = deal1[m1, i, np.newaxis]
+        under = below.take(first)
+        sums[0, m1] += weight * (under + from_there.take(last))
+        sums[1, m1] += weight * (below.take(last) - under)
 
 
 def _cumulated(pmf: Floats, n_before: int, last: int) -> tuple[Floats, Floats]:
@@ -102,13 +120,13 @@ def _cumulated(pmf: Floats, n_before: int, last: int) -> tuple[Floats, Floats]:
 class LabelledOmission:
     """Log probabilities that a feature is at most at the cut, or below it, given labels."""
 
-    def __init__(self, event: Event, n0: int, n1: int) -> None:
+    def __init__(self, event: Event, n0: int, n1: int, kernels: Any = None) -> None:
         if event.cut is None:
             raise ValueError("without a cut no feature is omitted")
         sets = [OmittedCounts.at_most(event.cut, n0, n1)]
         if event.needs_below:
             sets.append(OmittedCounts.below(event.cut, n0, n1))
-        self.event = event
+        self.event, self._kernels = event, kernels
         self._intervals = [OmittedIntervals(omitted, n0, n1) for omitted in sets]
         self._given_ones: dict[tuple[int, int], Floats] = {}
         self._most_kept = max(1, _MOST_KEPT // ((n0 + 2) * (n1 + 2) * len(sets)))
@@ -131,6 +149,9 @@ class LabelledOmission:
         if (a, b) not in self._given_ones:
             if len(self._given_ones) >= self._most_kept:
                 self._given_ones.clear()
-            parts = [intervals.given_ones(a, b).reshape(2, -1) for intervals in self._intervals]
+            parts = [
+                intervals.given_ones(a, b, self._kernels).reshape(2, -1)
+                for intervals in self._intervals
+            ]
             self._given_ones[a, b] = np.concatenate(parts)
         return self._given_ones[a, b]

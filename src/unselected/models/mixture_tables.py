@@ -7,6 +7,7 @@ These terms are computed when first asked for, for blocks of nodes of alpha, and
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln
@@ -206,7 +207,7 @@ class FeatureTables:
         if self._used + size > _MOST_KEPT:
             self.offset[:], self._used = -1, 0
         if self._used + size > self.pool.size:
-            larger = np.empty(max(2 * self.pool.size, self._used + size))
+            larger = np.empty(max(4 * self.pool.size, self._used + size))
             larger[: self._used] = self.pool[: self._used]
             self.pool = larger
         start, self._used = self._used, self._used + size
@@ -274,9 +275,11 @@ class ResponseTables:
 class EventTables:
     """log P(event | alpha, labels), by node of alpha and by the counts of classes in label 1."""
 
-    def __init__(self, event: Event, n0: int, n1: int, features: FeatureTables) -> None:
+    def __init__(
+        self, event: Event, n0: int, n1: int, features: FeatureTables, kernels: Any = None
+    ) -> None:
         self.event, self.n0, self.n1, self.features = event, n0, n1, features
-        self.omission = None if event.cut is None else LabelledOmission(event, n0, n1)
+        self.omission = None if event.cut is None else LabelledOmission(event, n0, n1, kernels)
         self._blocks: dict[int, Floats] = {}
         self._at_most: dict[int, Floats] = {}
 
