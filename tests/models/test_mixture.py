@@ -111,7 +111,7 @@ def scored(draws, exact):
     return np.max(np.abs(scores))
 
 
-def chains(model, bits, y, event, seed, n_draws=700):
+def chains(model, bits, y, event, seed, n_draws=400):
     return model.condition(
         bits, y, event, n_chains=4, n_draws=n_draws, n_warmup=100, random_state=seed
     )
@@ -125,9 +125,9 @@ def test_draws_are_from_the_posterior_and_those_of_wrong_twins_are_not(seed):
     exact = Enumerated(bits, y, event, priors=((0.5, 5.0), (2.0, 0.2)))
     posterior = chains(MixtureModel(**responses), bits, y, event, seed)
     assert scored(posterior.draws, exact) < 4.5
-    ignoring = chains(MixtureModel(adjust_labels="ignore", **responses), bits, y, event, seed)
+    ignoring = chains(MixtureModel(adjust_labels="ignore", **responses), bits, y, event, seed, 250)
     assert scored(ignoring.draws, exact) > 10.0
-    forgetting = chains(MixtureModel(**responses), bits, y, event.emptied(), seed)
+    forgetting = chains(MixtureModel(**responses), bits, y, event.emptied(), seed, 250)
     assert scored(forgetting.draws, exact) > 10.0
     rows = np.array([[0, 0], [1, 0], [1, 1]], dtype=bool)
     theirs = np.array([exact.predicted(row.astype(int)) for row in rows])
