@@ -27,7 +27,7 @@ def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
 
 
 def test_correction_promises_what_comes():
-    each = [compared(seed, n=40, p=400, k=8, n_draws=50) for seed in range(3)]
+    each = [compared(seed, n=40, p=400, k=8, n_draws=30) for seed in range(3)]
     gaps = {
         name: np.mean([one[name].expected_error - one[name].actual_error for one in each])
         for name in each[0]

@@ -25,7 +25,7 @@ def data(seed, n=40, p=200, **given):
     return X, y
 
 
-SHORTEST = SHORT | {"n_warmup": 3, "n_chains": 1}
+SHORTEST = SHORT | {"n_draws": 1, "n_warmup": 1, "n_chains": 1}
 
 
 @parametrize_with_checks(

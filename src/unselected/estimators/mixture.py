@@ -128,13 +128,13 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
     >>> import numpy as np
     >>> from unselected import SelectiveMixtureClassifier
     >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.integers(0, 2, size=(40, 500)), np.repeat([0, 1], 20)
+    >>> X, y = rng.integers(0, 2, size=(30, 500)), np.repeat([0, 1], 15)
     >>> honest, naive = (
     ...     SelectiveMixtureClassifier(k=5, correct_selection=c, random_state=0).fit(X, y)
     ...     for c in (True, False)
     ... )
     >>> honest.posterior_
-    Draws(4 chains of 1000 draws: alpha, alpha0, share, rates[2], labels[40], log_omission, node)
+    Draws(4 chains of 1000 draws: alpha, alpha0, share, rates[2], labels[30], log_omission, node)
     >>> X_new = rng.integers(0, 2, size=(1000, 500))
     >>> naive.expected_error(X_new) < honest.expected_error(X_new) - 0.05
     True
