@@ -9,6 +9,7 @@ import argparse
 import warnings
 from collections.abc import Callable
 
+from chains import bench_factor
 from clusters import bench_cluster
 from fits import (
     bench_leave_one_out,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "leave-one-out": bench_leave_one_out,
     "reading": bench_reading,
     "mixture": bench_mixture,
+    "factor": bench_factor,
 }
 
 
