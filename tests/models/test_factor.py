@@ -49,7 +49,7 @@ def test_codes_as_factors_are_the_independent_model(real, seed):
     np.testing.assert_allclose(np.diff(given.log_likelihood(u)), np.diff(dense), rtol=1e-9)
     # A Student t density, by averaging normal ones over draws.
     code, x_new, draws = codes[3], x.mean() + 1.0, []
-    for _ in range(20_000):
+    for _ in range(6000):
         lines = given.draw(0.4, rng)
         center = lines.intercept[0] + lines.loadings[0] @ code
         draws.append(stats.norm.pdf(x_new, center, np.sqrt(lines.variance[0])))
@@ -112,14 +112,14 @@ def test_factors_given_parameters_are_dense_algebra(seed):
 @pytest.mark.parametrize("kind", ["real", "classes"])
 def test_geweke(kind, seed):
     """Data and parameters drawn in turn come to the prior; not so where the event is forgotten."""
-    scores = geweke(kind, 300, 60_000, seed)
+    scores = geweke(kind, 250, 30_000, seed)
     assert np.max(np.abs(scores.right)) < 4.5
     assert np.max(np.abs(scores.twin)) > 4.5
 
 
 def test_calibration_under_selection(seed):
     """The true tau is anywhere among the draws; without correction the draws are too large."""
-    drawn = [factor_replicate("real", 160, np.random.default_rng([seed, r])) for r in range(10)]
+    drawn = [factor_replicate("real", 160, np.random.default_rng([seed, r])) for r in range(8)]
     ranks = np.array([one.ranks for one in drawn]).mean(axis=0)
     error = np.sqrt(1.0 / 12.0 / len(drawn))
     assert abs(ranks[0] - 0.5) < 4.0 * error
@@ -133,7 +133,7 @@ def test_slices_of_a_mixture(seed):
     def log_density(x):
         return np.logaddexp(-0.5 * x**2, np.log(3.0) - 0.5 * (x - 3.0) ** 2)
 
-    for _ in range(6000):
+    for _ in range(4000):
         x = slice_step(log_density, x, rng, width=0.7)
         found.append(x)
     assert np.mean(found) == pytest.approx(2.25, abs=0.25)

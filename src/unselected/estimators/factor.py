@@ -268,7 +268,8 @@ class SelectiveFactorRegressor(PredictiveRegressor, FactorEstimator):
     >>> from unselected import SelectiveFactorRegressor
     >>> rng = np.random.default_rng(0)
     >>> X, y, X_new = rng.normal(size=(40, 300)), rng.normal(size=40), rng.normal(size=(200, 300))
-    >>> honest = SelectiveFactorRegressor(k=10, n_draws=100, n_warmup=50, random_state=0)
+    >>> short = {"n_draws": 100, "n_warmup": 50, "n_chains": 2, "random_state": 0}
+    >>> honest = SelectiveFactorRegressor(k=10, **short)
     >>> naive = clone(honest).set_params(correct_selection=False)
     >>> warnings.simplefilter("ignore")  # the chains are too short, but fast
     >>> [round(float(m.fit(X, y).predict(X_new, return_std=True)[1].mean()), 1)
@@ -403,7 +404,8 @@ class SelectiveFactorClassifier(LogJointClassifier, FactorEstimator):
     >>> from unselected import SelectiveFactorClassifier
     >>> rng = np.random.default_rng(0)
     >>> X, y, X_new = rng.normal(size=(40, 300)), np.arange(40) % 2, rng.normal(size=(200, 300))
-    >>> honest = SelectiveFactorClassifier(k=10, n_draws=100, n_warmup=50, random_state=0)
+    >>> short = {"n_draws": 100, "n_warmup": 50, "n_chains": 2, "random_state": 0}
+    >>> honest = SelectiveFactorClassifier(k=10, **short)
     >>> naive = clone(honest).set_params(correct_selection=False)
     >>> warnings.simplefilter("ignore")  # the chains are too short, but fast
     >>> [model.fit(X, y).expected_error(X_new) > 0.4 for model in (naive, honest)]
