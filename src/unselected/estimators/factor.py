@@ -329,6 +329,7 @@ class SelectiveFactorRegressor(PredictiveRegressor, FactorEstimator):
         """
         self._check_rule()
         self._fit(check_training(self, X, y, "numbers"))
+        self._warn_if_poor()
         return self
 
     def _scores_of(self, table: TrainingTable, contest: Contest) -> Any:
@@ -466,6 +467,7 @@ class SelectiveFactorClassifier(LogJointClassifier, FactorEstimator):
         table = check_training(self, X, y, "two classes")
         self._fit(table)
         self.classes_ = table.classes
+        self._warn_if_poor()
         return self
 
     def __sklearn_tags__(self) -> Any:
