@@ -22,7 +22,7 @@ pytestmark = [
 
 @parametrize_with_checks(
     [
-        SelectiveFactorRegressor(k=1, **SHORT),
+        SelectiveFactorRegressor(**SHORT),
         SelectiveFactorClassifier(k=1, **SHORT),
     ]
 )

@@ -104,11 +104,6 @@ class FactorPosterior:
         """Return E(response | row, draw), shape (rows, draws)."""
         return np.concatenate([given.mean for _, given in self._over_rows(X)])
 
-    def log_weights(self, X: Floats) -> Floats:
-        """Return the log weights that draws have in the prediction of rows, shape (rows, draws)."""
-        logs = np.concatenate([given.log_density for _, given in self._over_rows(X)])
-        return np.asarray(logs - log_sum(logs, axis=1)[:, np.newaxis])
-
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
         mean, std = np.empty(len(X)), np.empty(len(X))
