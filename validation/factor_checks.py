@@ -23,7 +23,7 @@ from unselected.summing import class_moments, line_moments
 # Of Geweke's test: cases, kept and omitted features, and the cut.
 N, K, N_OMITTED, GAMMA = 9, 3, 30, 0.4
 # Of calibration under selection.
-N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 24, 60, 150, 5
+N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 24, 60, 600, 5
 NONE = np.array([], dtype=int)
 
 STATISTICS = ("tau", "tau_0", "tau^2", "COR^2 of factor and response", "factor squared", "product")
@@ -147,7 +147,7 @@ def factor_replicate(kind: Kind, n_steps: int, rng: np.random.Generator) -> Repl
     Ranks are those of the true tau among the draws. Gaps are expected minus actual error, or the
     coverage of central 90 % intervals less 0.9.
     """
-    model = FactorModel(kind, a=4.0, b=40.0)
+    model = FactorModel(kind, a=4.0, b=80.0)
     X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng, tau_response=0.7)
     while np.ptp(y[:N_TRAIN]) == 0.0:
         X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng, tau_response=0.7)
