@@ -148,9 +148,9 @@ def factor_replicate(kind: Kind, n_steps: int, rng: np.random.Generator) -> Repl
     coverage of central 90 % intervals less 0.9.
     """
     model = FactorModel(kind, a=4.0, b=80.0)
-    X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng, tau_response=0.7)
+    X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng)
     while np.ptp(y[:N_TRAIN]) == 0.0:
-        X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng, tau_response=0.7)
+        X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng)
     train, rows = y[:N_TRAIN], slice(N_TRAIN, None)
     if kind == "real":
         scores = RealScores.of(line_moments(X[:N_TRAIN], train))

@@ -26,7 +26,7 @@ from unselected.models.factor_sampler import (
 from unselected.sampling import Draws
 from unselected.slices import elliptical_step, slice_step
 
-CHAINS = {"n_chains": 2, "n_draws": 30, "n_warmup": 10, "random_state": 0}
+CHAINS = {"n_chains": 2, "n_draws": 8, "n_warmup": 4, "random_state": 0}
 
 
 def event_of(cut, n_omitted):
@@ -112,14 +112,14 @@ def test_factors_given_parameters_are_dense_algebra(seed):
 @pytest.mark.parametrize("kind", ["real", "classes"])
 def test_geweke(kind, seed):
     """Data and parameters drawn in turn come to the prior; not so where the event is forgotten."""
-    scores = geweke(kind, 250, 30_000, seed)
+    scores = geweke(kind, 200, 20_000, seed)
     assert np.max(np.abs(scores.right)) < 4.5
     assert np.max(np.abs(scores.twin)) > 4.5
 
 
 def test_calibration_under_selection(seed):
     """The true tau is anywhere among the draws; without correction the draws are too large."""
-    drawn = [factor_replicate("real", 160, np.random.default_rng([seed, r])) for r in range(8)]
+    drawn = [factor_replicate("real", 160, np.random.default_rng([seed, r])) for r in range(6)]
     ranks = np.array([one.ranks for one in drawn]).mean(axis=0)
     error = np.sqrt(1.0 / 12.0 / len(drawn))
     assert abs(ranks[0] - 0.5) < 4.0 * error
