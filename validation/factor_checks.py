@@ -23,7 +23,7 @@ from unselected.summing import class_moments, line_moments
 # Of Geweke's test: cases, kept and omitted features, and the cut.
 N, K, N_OMITTED, GAMMA = 9, 3, 30, 0.4
 # Of calibration under selection.
-N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 24, 60, 600, 5
+N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 24, 60, 3000, 5
 NONE = np.array([], dtype=int)
 
 STATISTICS = ("tau", "tau_0", "tau^2", "COR^2 of factor and response", "factor squared", "product")
