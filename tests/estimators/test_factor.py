@@ -22,7 +22,7 @@ pytestmark = [
 
 @parametrize_with_checks(
     [
-        SelectiveFactorRegressor(**SHORT),
+        SelectiveFactorRegressor(k=1, **SHORT),
         SelectiveFactorClassifier(k=1, **SHORT),
     ]
 )
