@@ -250,7 +250,7 @@ def test_names_and_sizes_of_sources_are_checked(seed):
         model.predict(Recorded(X, names=names[::-1]))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SelectiveBernoulliNB(k=4).fit(Recorded(X), y[:-1])
-    with pytest.raises(ValueError, match="three or more are needed"):
+    with pytest.raises(ValueError, match="3 or more are needed"):
         SelectiveNaiveRegressor().fit(Recorded(X[:2]), [1.0, 2.0])
     with pytest.raises(IndexError, match="read by columns"):
         _ = Recorded(X)[:5, :]
