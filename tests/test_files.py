@@ -22,10 +22,10 @@ from hypothesis import given
 from scipy import sparse
 from written_files import HERE, csv_text, save, save_parquet
 
-from unselected.files import plain, sha256, write_csv, write_text
-from unselected.files import tables as table_files
+from unselected.files import plain, sha256, sparse_tables, text_tables, write_csv, write_text
 from unselected.files.checkpoints import CheckpointError, Checkpoints
-from unselected.files.tables import Table, TableError, read_table
+from unselected.files.requests import Table, TableError
+from unselected.files.tables import read_table
 
 # --- whole files or none -------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ def plain_table(X, names=None, y=None, ids=None):
 @pytest.fixture(params=[1, 37, 1 << 19])
 def block(request, monkeypatch):
     """Blocks of a line, of some lines, and larger than the table."""
-    monkeypatch.setattr(table_files, "_BLOCK", request.param)
+    monkeypatch.setattr(text_tables, "_BLOCK", request.param)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".csv.gz", ".TSV.GZ"])
@@ -235,7 +235,7 @@ def test_rows_of_digits_are_split_as_the_csv_module_does(rows, places, quoting, 
     texts = sorted(j for j, cell in enumerate(table[0]) if isinstance(cell, str))
     content = text_of(table, delimiter, end, quoting)
     lines = io.StringIO(content, newline="").readlines()
-    split = table_files._split_digits(lines, delimiter, width + 2, texts)
+    split = text_tables._split_digits(lines, delimiter, width + 2, texts)
     if split is None:
         special = '"\r\n' + delimiter
         odd = any(set(special) & set(row[j]) for row in table for j in texts)
@@ -261,11 +261,11 @@ def test_rows_of_digits_are_split_as_the_csv_module_does(rows, places, quoting, 
     ],
 )
 def test_rows_that_only_look_like_digits_are_left_to_the_csv_module(lines, width, texts):
-    assert table_files._split_digits(lines, ",", width, texts) is None
+    assert text_tables._split_digits(lines, ",", width, texts) is None
 
 
 def test_rows_are_counted_through_fast_and_slow_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files, "_BLOCK", 37)
+    monkeypatch.setattr(text_tables, "_BLOCK", 37)
     rows = [[i % 2, 1, f"s{i}"] for i in range(100)]
     rows[40][0] = 0.5
     rows[90][1] = "wrong"
@@ -285,7 +285,7 @@ def test_without_the_fast_path_tables_are_the_same(tmp_path, monkeypatch, seed):
     path = save(tmp_path / "data.csv", text_of(rows))
     fast = read_table(path, target="class")
     calls = []
-    monkeypatch.setattr(table_files, "_split_digits", lambda *args: calls.append(args))
+    monkeypatch.setattr(text_tables, "_split_digits", lambda *args: calls.append(args))
     assert_same(read_table(path, target="class"), fast)
     assert calls
     assert fast.X.dtype == np.float64
@@ -774,16 +774,16 @@ def test_a_sparse_table_larger_than_memory_is_refused(tmp_path, monkeypatch):
             read_table(path)
     narrow = sparse.coo_array(([True], ([2], [3])), shape=(100, 100))
     path = save_sparse(tmp_path / "x.npz", narrow)
-    monkeypatch.setattr(table_files, "_memory", lambda: 40_000)
+    monkeypatch.setattr(sparse_tables, "_memory", lambda: 40_000)
     assert read_table(path).X.sum() == 1  # a byte for each value
     with pytest.raises(TableError, match="leave columns out"):
         read_table(save_sparse(path, narrow.astype(float) * 0.5))
 
 
 def test_where_the_memory_is_not_known_no_table_is_refused(monkeypatch):
-    assert 10**8 < table_files._memory() < 10**15
+    assert 10**8 < sparse_tables._memory() < 10**15
     monkeypatch.delattr(os, "sysconf")
-    assert table_files._memory() == sys.maxsize
+    assert sparse_tables._memory() == sys.maxsize
 
 
 # --- checkpoints ---------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from unselected.cli import main
 from unselected.cli.fitting import selection_of
 from unselected.cli.opened import ColumnNumbers
 from unselected.files.models import save_model
-from unselected.files.tables import TableError
+from unselected.files.requests import TableError
 from unselected.sources import SourceError, SparseColumns
 
 # Columns of the tables.

@@ -43,7 +43,8 @@ from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.files import sha256
 from unselected.files.kinds import Kept
 from unselected.files.models import save_model
-from unselected.files.tables import Table, read_table
+from unselected.files.requests import Table
+from unselected.files.tables import read_table
 from unselected.sources import ColumnSource
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from unselected.files.npz import sparse_source
 from unselected.files.opened import FileColumns, distinct_names, library, places, telling_damage
-from unselected.files.tables import TableError
+from unselected.files.requests import TableError
 from unselected.sources import ColumnSource
 from unselected.tables import Ints
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.tables import TableError
+from unselected.files.requests import TableError
 from unselected.sources import ColumnSource
 from unselected.tables import Ints
 

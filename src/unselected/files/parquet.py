@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.files.opened import FileColumns, distinct_names, library, telling_damage
-from unselected.files.tables import TableError
+from unselected.files.requests import TableError
 from unselected.tables import Ints
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.files.opened import FileColumns, library, places, stamp, telling_damage
-from unselected.files.tables import TableError
+from unselected.files.requests import TableError
 from unselected.tables import Ints
 
 # State of a chunk that has no file: all of it is the fill value.
