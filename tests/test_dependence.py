@@ -8,15 +8,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax
 from scipy.stats import binom
 
-from unselected.dependence import (
-    CalibrationSlope,
+from unselected.dependence import advice
+from unselected.slope import CalibrationSlope, calibration_slope
+from unselected.tempering import HeldOut
+from unselected.within_class import (
     WithinClassCorrelation,
     _PowerSums,
-    advice,
-    calibration_slope,
     within_class_correlation,
 )
-from unselected.tempering import HeldOut
 
 KINDS = ["real", "binary", "missing"]
 EVEN = np.log([0.5, 0.5])

@@ -47,6 +47,8 @@ ORDER = [
     "unselected.weighing",
     "unselected.correlated",
     "unselected.kept",
+    "unselected.within_class",
+    "unselected.slope",
     "unselected.dependence",
     "unselected.effect_laws",
     "unselected.effects",
