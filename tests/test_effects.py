@@ -8,18 +8,15 @@ from scipy.special import logsumexp
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.counting import ClassCounts, count_classes
-from unselected.effect_laws import (
-    gauss_rule,
-    pair_posteriors,
-    quantiles,
-    standardized_effect,
-)
+from unselected.effect_laws import quantiles
 from unselected.events import Event
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
+from unselected.rate_effects import gauss_rule, pair_posteriors
 from unselected.scores import CountScores, RealScores
 from unselected.selection import keep_preselected, keep_top
+from unselected.standardized_effects import standardized_effect
 from unselected.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
@@ -141,8 +138,8 @@ def test_many_points_change_no_quantile(sizes, places, monkeypatch):
         return [quantiles(law, TAILS)[0] for law in (pair.difference(), pair.log_odds_ratio())]
 
     few = ends()
-    monkeypatch.setattr("unselected.effect_laws._POINTS", 100)
-    monkeypatch.setattr("unselected.effect_laws._THETAS", (40, 40))
+    monkeypatch.setattr("unselected.rate_effects._POINTS", 100)
+    monkeypatch.setattr("unselected.rate_effects._THETAS", (40, 40))
     many = ends()
     np.testing.assert_allclose(few[0], many[0], rtol=0, atol=1e-6)
     # Where a class has but one value, the log odds ratio is large and hardly known.

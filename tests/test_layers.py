@@ -51,6 +51,8 @@ ORDER = [
     "unselected.slope",
     "unselected.dependence",
     "unselected.effect_laws",
+    "unselected.rate_effects",
+    "unselected.standardized_effects",
     "unselected.effects",
     "unselected.explaining",
     "unselected.prevalence",

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.effect_laws import (
-    EffectLaw,
-    pair_posteriors,
-    quantiles,
-    standardized_effect,
-)
+from unselected.effect_laws import EffectLaw, quantiles
 from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
 from unselected.quadrature import Floats
+from unselected.rate_effects import pair_posteriors
+from unselected.standardized_effects import standardized_effect
 
 Kept = KeptBernoulli | KeptGaussian | KeptRegression
 
