@@ -174,16 +174,8 @@ class Fitting(ABC, Generic[K]):
 
         The rules differ in k alone. For each rule, there is a fit for each set.
         """
-        rules = [self.rule] if rules is None else rules
-        widest = max(rules, key=lambda rule: rule.k or 0)
-        each_scores = self.scores_without(sets, widest.contest)
-        selections = [[rule.select(scores) for scores in each_scores] for rule in rules]
-        values = _KeptValues.of(self.table.X, [s for by_rule in selections for s in by_rule])
-        cases = [
-            (left, selection, scores)
-            for by_rule in selections
-            for left, scores, selection in zip(sets, each_scores, by_rule, strict=True)
-        ]
+        cases = self._selected_without(sets, [self.rule] if rules is None else rules)
+        values = _KeptValues.of(self.table.X, [selection for _, selection, _ in cases])
         kept = self._together(
             [
                 self._with_rows(self.kept(scores, selection, left.kept), left, selection, values)
@@ -198,8 +190,19 @@ class Fitting(ABC, Generic[K]):
 
     def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
         """Select anew without each of some sets of cases."""
-        each_scores = self.scores_without(sets, self.rule.contest)
-        return [self.rule.select(scores) for scores in each_scores]
+        return [selection for _, selection, _ in self._selected_without(sets, [self.rule])]
+
+    def _selected_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule]
+    ) -> list[tuple[LeftOut, Selection[Any], Any]]:
+        """Return each set with what is selected without it and the scores, rule after rule."""
+        widest = max(rules, key=lambda rule: rule.k or 0)
+        each_scores = self.scores_without(sets, widest.contest)
+        return [
+            (left, rule.select(scores), scores)
+            for rule in rules
+            for left, scores in zip(sets, each_scores, strict=True)
+        ]
 
     def _together(self, kept: list[K]) -> list[K]:
         """Return fits whose posteriors are computed together, where that is faster."""
