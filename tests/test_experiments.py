@@ -216,6 +216,8 @@ def test_colon_with_latent_variables(features, make):
         colon(data, n_groups=2, k=2, model="latent", dependence="tempered")
     with pytest.raises(ValueError, match="model='some' is not one of"):
         colon(data, n_groups=2, k=2, model="some")
+    with pytest.raises(ValueError, match="n_draws=8 is for the model 'latent' alone"):
+        colon(data, n_groups=2, k=2, n_draws=8)
 
 
 def test_normalized_rows_have_mean_0_and_sd_1():

@@ -113,7 +113,7 @@ def reproduce_colon(
     prior: Prior = "common",
     dependence: Dependence = "none",
     model: ColonModel = "naive",
-    draws: int = 500,
+    draws: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     checkpoint: str | None = None,
@@ -142,7 +142,7 @@ def reproduce_colon(
         naive, as in the paper, or latent: a mixture for binary features, a factor for real ones;
         that takes long.
     draws
-        Of each chain of a latent model.
+        Of each chain of a latent model: 500 unless given.
     seed
         Seed of the divisions and of ties.
     jobs

@@ -30,6 +30,9 @@ from unselected.selection import Selection, Ties
 # Numbers of factors that "auto" compares, by folds of the training cases.
 _AUTO, _N_FOLDS = (1, 2, 3), 5
 
+# Priors of tau^2 whose mass is between the bounds that the chains have, but for 1e-2 of it at most.
+_LEAST_SHAPE, _LEAST_MEAN, _LARGEST_MEAN = 0.1, 1e-12, 1e4
+
 NumberOfFactors = int | Iterable[int] | Literal["auto"]
 
 
@@ -75,15 +78,16 @@ class FactorEstimator(LatentEstimator):
 
     def _fit(self, table: TrainingTable) -> None:
         """Select and draw from the posterior; nothing is remembered before all is done."""
-        a, b = check_positive_pair(
-            "concentration_prior", self.concentration_prior, "shape and rate"
-        )
+        a, b = self._checked_prior()
         chains = self._checked_chains()
         candidates = self._checked_factors(table.y.size)
         rule = self._checked_rule(table, "|COR|")
         check_finite(table.X, table.label)
         scores, selection = self._selected(partial(self._scores_of, table), rule, table)
         _check_complete(selection)
+        # Twice, for predictions have tables of the same size.
+        numbers_per_feature = 2 * (max(candidates) + 2)
+        self._warn_if_large(chains, selection.indices.size * numbers_per_feature)
         rows = np.asarray(table.X[:, selection.indices], dtype=np.float64)
         path = self._path(table, candidates)
         q = max(path, key=lambda score: score.log_score).n_factors if path else candidates[0]
@@ -96,6 +100,19 @@ class FactorEstimator(LatentEstimator):
         self._kept, self.n_factors_ = kept, q
         if path:
             self.n_factors_path_ = path
+
+    def _checked_prior(self) -> tuple[float, float]:
+        """Return shape and rate; raise where chains could not go to all that the prior allows."""
+        a, b = check_positive_pair(
+            "concentration_prior", self.concentration_prior, "shape and rate"
+        )
+        if a < _LEAST_SHAPE or not _LEAST_MEAN <= a / b <= _LARGEST_MEAN:
+            raise ValueError(
+                f"concentration_prior={self.concentration_prior!r} is out of range: its shape must "
+                f"be {_LEAST_SHAPE} or more, and shape / rate, the mean of tau^2, from "
+                f"{_LEAST_MEAN:g} to {_LARGEST_MEAN:g}."
+            )
+        return a, b
 
     def _checked_factors(self, n: int) -> list[int]:
         """Return the numbers of factors that are to be compared, or the one that is wanted."""
@@ -205,7 +222,8 @@ class SelectiveFactorRegressor(PredictiveRegressor, FactorEstimator):
         Who is kept among features tied for the last places: the lower columns, or a random choice.
     concentration_prior : pair of float, default=(0.5, 5.0)
         Shape and rate of the inverse-gamma prior of 1 / tau^2, for the features and, apart, for the
-        response. The default is a half-normal prior of tau with variance 1/10.
+        response. The default is a half-normal prior of tau with variance 1/10. The shape is 0.1 or
+        more, and shape / rate, the mean of tau^2, from 1e-12 to 10^4.
     n_draws, n_warmup, n_chains : int, default=1000, 500, 4
         Draws of each chain that are kept, those before that are not, and chains.
     store_scores : bool, default=False
@@ -373,7 +391,8 @@ class SelectiveFactorClassifier(LogJointClassifier, FactorEstimator):
         Who is kept among features tied for the last places: the lower columns, or a random choice.
     concentration_prior : pair of float, default=(0.5, 5.0)
         Shape and rate of the inverse-gamma prior of 1 / tau^2, for the features and, apart, for the
-        response. The default is a half-normal prior of tau with variance 1/10.
+        response. The default is a half-normal prior of tau with variance 1/10. The shape is 0.1 or
+        more, and shape / rate, the mean of tau^2, from 1e-12 to 10^4.
     n_draws, n_warmup, n_chains : int, default=1000, 500, 4
         Draws of each chain that are kept, those before that are not, and chains.
     store_scores : bool, default=False

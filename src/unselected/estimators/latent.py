@@ -17,6 +17,8 @@ from unselected.selection import E, Selection
 
 # Of the seeds drawn for a fit, the first ones are for ties, the others for the chains.
 _SEEDS_OF_TIES, _SEEDS = 4, 8
+# Gigabytes of draws from which on there is a warning.
+_LARGE = 4.0
 # What can be done where chains did not mix.
 _REMEDY = (
     "Set n_draws (and n_warmup) higher, or run more chains with n_chains; where the chains stay "
@@ -76,6 +78,19 @@ class LatentEstimator(Selecting):
             random_state=np.random.SeedSequence(self._drawn_seeds()[_SEEDS_OF_TIES:].tolist()),
             progress=bool(self.progress),
         )
+
+    def _warn_if_large(self, chains: ChainSettings, n_numbers: int) -> None:
+        """Warn, before they are made, of draws that take gigabytes; ``n_numbers`` are of each."""
+        n_draws = chains.n_chains * chains.n_draws
+        size = 8e-9 * n_draws * n_numbers
+        if size > _LARGE:
+            warnings.warn(
+                f"{type(self).__name__}: {n_draws} draws of the parameters of so many kept "
+                f"features take {size:.0f} gigabytes or more. Keep fewer features (k, threshold), "
+                "or make fewer draws (n_draws, n_chains).",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _remember_draws(
         self,

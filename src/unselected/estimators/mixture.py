@@ -1,5 +1,6 @@
 """`SelectiveMixtureClassifier`: a two-component mixture of binary data as an estimator."""
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -21,6 +22,12 @@ from unselected.estimators.latent import LatentEstimator
 from unselected.models.mixture import AdjustLabels, MixtureModel, MixturePosterior
 from unselected.quadrature import Floats
 from unselected.selection import Ties
+
+# Tables grow with the square of the number of cases, the time that they take with its cube. Above
+# the second number those that a single move needs are more than are kept.
+_MANY_CASES, _MOST_CASES = 400, 2000
+# Log probabilities of a one and of a zero in both groups: what a draw remembers of a feature.
+_NUMBERS_PER_FEATURE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +120,7 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
         R-hat and effective sample sizes; `fit` warns where they are poor.
     omission_probability_ : float
         Posterior mean of the probability that a feature's absolute correlation is at most
-        ``threshold_``.
+        ``threshold_``; 1 where there is no cut.
     group_probability_ : ndarray of shape (n_samples,)
         Posterior probability that each training case is in group 1.
 
@@ -195,18 +202,26 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
-            Two classes, with any labels.
+            Two classes, with any labels; of 2000 cases at most.
 
         Returns
         -------
         self : SelectiveMixtureClassifier
             An error, or an interruption, leaves the estimator as it was.
         """
-        model, binarize = self._checked_model(), check_binarize(self.binarize)
+        self._fit(self._checked_model(), X, y)
+        self._warn_if_poor()
+        return self
+
+    def _fit(self, model: MixtureModel, X: Any, y: Any) -> None:
+        """Select and draw from the posterior; nothing is remembered before all is done."""
+        binarize = check_binarize(self.binarize)
         table = check_training(self, X, y, "two classes")
+        _check_size(table.y.size)
         rule, chains = self._checked_rule(table, "|COR|"), self._checked_chains()
         scores_of = partial(count_scores, table.X, table.y, binarize, table.label)
         scores, selection = self._selected(scores_of, rule, table)
+        self._warn_if_large(chains, selection.indices.size * _NUMBERS_PER_FEATURE)
         cuts = scores.take(selection.indices).cuts
         columns = table.X[:, selection.indices]
         bits = binarize_columns(
@@ -219,8 +234,6 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
         self._kept = _Kept(cuts, binarize, posterior)
         self.classes_, self.binarize_thresholds_ = table.classes, cuts
         self.group_probability_ = draws.stacked("labels").mean(axis=0)
-        self._warn_if_poor()
-        return self
 
     def _checked_model(self) -> MixtureModel:
         """Check the parameters that do not depend on the data, and return the model they make."""
@@ -244,3 +257,20 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
     def _log_psi(self) -> Floats:
         check_is_fitted(self)
         return self._kept.posterior.log_psi
+
+
+def _check_size(n: int) -> None:
+    """Raise, or warn, where there are more cases than tables over their numbers allow."""
+    if n > _MOST_CASES:
+        raise ValueError(
+            f"{n} cases are too many for SelectiveMixtureClassifier, which takes {_MOST_CASES} at "
+            "most: use SelectiveBernoulliNB, or fit some of the cases."
+        )
+    if n > _MANY_CASES:
+        warnings.warn(
+            f"SelectiveMixtureClassifier: {n} cases are many. The time that a fit takes grows with "
+            "their cube, and the memory, gigabytes, with their square: progress=True shows how far "
+            "it is. SelectiveBernoulliNB takes any number of cases.",
+            UserWarning,
+            stacklevel=4,
+        )

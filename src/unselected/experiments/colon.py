@@ -37,7 +37,7 @@ Latent = SelectiveMixtureClassifier | SelectiveFactorClassifier
 Classifier = SelectiveBernoulliNB | SelectiveGaussianNB | Latent
 
 # Chains of a fit with latent variables, of which there are over a thousand.
-_N_CHAINS = 2
+_N_CHAINS, _N_DRAWS = 2, 500
 
 
 class ColonData(NamedTuple):
@@ -79,7 +79,7 @@ def colon(
     prior: Prior = "common",
     dependence: Dependence = "none",
     model: ColonModel = "naive",
-    n_draws: int = 500,
+    n_draws: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     checkpoint: str | None = None,
@@ -110,8 +110,8 @@ def colon(
         Naive Bayes, as in the paper, or a model with latent variables: `SelectiveMixtureClassifier`
         for binary features, `SelectiveFactorClassifier` for real ones. Each of the 1240 fits of a
         division runs two chains; chains that mix poorly are not complained of.
-    n_draws : int
-        Of each chain of a latent model, after half as many for warm-up.
+    n_draws : int or None
+        Of each chain of a latent model, after half as many for warm-up; None is 500.
     seed, n_jobs, checkpoint, progress
         See `run_replicates`.
 
@@ -127,6 +127,8 @@ def colon(
         raise ValueError(f"model={model!r} is not one of 'naive', 'latent'.")
     if model == "latent" and (quadrature, prior, dependence) != ("exact", "common", "none"):
         raise ValueError("quadrature, prior and dependence are for the model 'naive' alone.")
+    if model == "naive" and n_draws is not None:
+        raise ValueError(f"n_draws={n_draws} is for the model 'latent' alone.")
     X, y = data if isinstance(data, ColonData) else load_colon(data)
     settings = {
         "experiment": "colon",
@@ -141,6 +143,7 @@ def colon(
         settings |= {"prior": prior, "dependence": dependence}
     classifier: Classifier
     if model == "latent":
+        n_draws = _N_DRAWS if n_draws is None else n_draws
         settings |= {"model": model, "n_draws": n_draws}
         classifier = _latent_classifier(features, k, n_draws)
     else:

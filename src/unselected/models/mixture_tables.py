@@ -288,7 +288,7 @@ class EventTables:
         if block not in self._blocks:
             shape = (BLOCK, self.n0 + 1, self.n1 + 1)
             self._blocks[block] = np.full(shape, 0.0 if self.event.n_omitted == 0 else np.nan)
-            self._at_most[block] = np.full(shape, -np.inf if self.omission is None else np.nan)
+            self._at_most[block] = np.full(shape, 0.0 if self.omission is None else np.nan)
         return self._blocks[block]
 
     def need(self, block: int, a: int, b: int) -> None:
@@ -306,7 +306,7 @@ class EventTables:
             self._at_most[block][nodes, *place] = log_at_most
 
     def log_at_most(self, node: int, a: int, b: int) -> float:
-        """Return the log probability that a feature is at most at the cut; -inf without one."""
+        """Return the log probability that a feature is at most at the cut; 0 without one."""
         block, at = divmod(node, BLOCK)
         self.of_block(block)
         if np.isnan(self._at_most[block][0, a, b]):
