@@ -68,6 +68,39 @@ class FactorEstimator(LatentEstimator):
     _kind: Kind
     _kept: FactorPosterior
 
+    def __init__(
+        self,
+        k: int | None = None,
+        threshold: float | None = None,
+        *,
+        n_factors: NumberOfFactors = 1,
+        correct_selection: bool = True,
+        preselected_from: int | None = None,
+        always_keep: Any = None,
+        ties: Ties = "first",
+        concentration_prior: tuple[float, float] = (0.5, 5.0),
+        n_draws: int = 1000,
+        n_warmup: int = 500,
+        n_chains: int = 4,
+        store_scores: bool = False,
+        progress: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.threshold = threshold
+        self.n_factors = n_factors
+        self.correct_selection = correct_selection
+        self.preselected_from = preselected_from
+        self.always_keep = always_keep
+        self.ties = ties
+        self.concentration_prior = concentration_prior
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.n_chains = n_chains
+        self.store_scores = store_scores
+        self.progress = progress
+        self.random_state = random_state
+
     @abstractmethod
     def _scores_of(self, table: TrainingTable, contest: Contest) -> Any:
         """Return the scores of the columns that stay in the contest."""
@@ -297,39 +330,6 @@ class SelectiveFactorRegressor(PredictiveRegressor, FactorEstimator):
 
     _kind: Kind = "real"
 
-    def __init__(
-        self,
-        k: int | None = None,
-        threshold: float | None = None,
-        *,
-        n_factors: NumberOfFactors = 1,
-        correct_selection: bool = True,
-        preselected_from: int | None = None,
-        always_keep: Any = None,
-        ties: Ties = "first",
-        concentration_prior: tuple[float, float] = (0.5, 5.0),
-        n_draws: int = 1000,
-        n_warmup: int = 500,
-        n_chains: int = 4,
-        store_scores: bool = False,
-        progress: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.threshold = threshold
-        self.n_factors = n_factors
-        self.correct_selection = correct_selection
-        self.preselected_from = preselected_from
-        self.always_keep = always_keep
-        self.ties = ties
-        self.concentration_prior = concentration_prior
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.n_chains = n_chains
-        self.store_scores = store_scores
-        self.progress = progress
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any) -> Self:
         """Select features, and draw from the posterior given them and the selection.
 
@@ -433,39 +433,6 @@ class SelectiveFactorClassifier(LogJointClassifier, FactorEstimator):
     """
 
     _kind: Kind = "classes"
-
-    def __init__(
-        self,
-        k: int | None = None,
-        threshold: float | None = None,
-        *,
-        n_factors: NumberOfFactors = 1,
-        correct_selection: bool = True,
-        preselected_from: int | None = None,
-        always_keep: Any = None,
-        ties: Ties = "first",
-        concentration_prior: tuple[float, float] = (0.5, 5.0),
-        n_draws: int = 1000,
-        n_warmup: int = 500,
-        n_chains: int = 4,
-        store_scores: bool = False,
-        progress: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.threshold = threshold
-        self.n_factors = n_factors
-        self.correct_selection = correct_selection
-        self.preselected_from = preselected_from
-        self.always_keep = always_keep
-        self.ties = ties
-        self.concentration_prior = concentration_prior
-        self.n_draws = n_draws
-        self.n_warmup = n_warmup
-        self.n_chains = n_chains
-        self.store_scores = store_scores
-        self.progress = progress
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select features, and draw from the posterior given them and the selection.
