@@ -68,8 +68,9 @@ def test_agrees_with_a_million_simulated_features(n, q, kind, tau, seed):
     ours = np.exp(log_probability(y, gamma, np.array([tau**2]), Z))
     error = 4.5 * np.sqrt(ours * (1.0 - ours) / draws)
     assert total / draws == pytest.approx(ours, abs=error)
-    # Twin: a factor that has nothing to do with the response.
-    other = np.exp(log_probability(y, gamma, np.array([tau**2]), rng.permutation(Z)))
+    # Twin: factors that have more to do with the response.
+    along = Z + np.where(r @ Z < 0.0, -1.0, 1.0) * (3.0 * np.sqrt(n) * r)[:, np.newaxis]
+    other = np.exp(log_probability(y, gamma, np.array([tau**2]), along))
     assert abs(total / draws - other) > error
 
 
