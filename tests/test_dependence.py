@@ -238,7 +238,8 @@ CANCELLING = WithinClassCorrelation(20, 190, 0.2, 0.017, 1e-9, 4.0, 0.9)
     [
         (QUIET, (0.6, 1.4), "look independent", 'dependence="none" will do.'),
         (QUIET, (0.2, 0.8), "too extreme", 'Use dependence="tempered".'),
-        (QUIET, (1.2, np.inf), "too cautious", 'dependence="none" will do.'),
+        (QUIET, (1.2, np.inf), "too cautious", "The model makes little of the features."),
+        (LOUD, (1.2, np.inf), "too cautious", "The model makes little of the features."),
         (LOUD, (0.6, 1.4), "counted about 5.0 times", "Prefer"),
         (LOUD, (0.1, 0.4), "are correlated within classes", 'Use dependence="correlated".'),
         (CANCELLING, (0.6, 1.4), "do not add up", 'dependence="none" will do.'),

@@ -129,6 +129,12 @@ def _recommendation(correlation: WithinClassCorrelation, slope: CalibrationSlope
     guard = "correlated" if related else "tempered"
     if slope.high < 1.0:
         return f'Use dependence="{guard}".'
+    if slope.low > 1.0 or np.isnan(slope.slope):
+        return (
+            "The model makes little of the features. Where you expect otherwise, leave out "
+            "features that hardly vary, such as rare words, before any response is looked at, or "
+            'try prior="sparse".'
+        )
     if _is_dependent(correlation) and correlation.inflation >= _INFLATED:
         return (
             f'Prefer dependence="{guard}": the cases left out do not show an excess of '
