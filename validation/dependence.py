@@ -4,7 +4,8 @@ Every classifier selects k features. The evidence of the training cases comes fr
 selection included; with ``--singly`` from fits without one case each as well, which takes about
 half an hour. ``--only`` runs some of the data.
 The data sets are looked for beside a development checkout, or named by the environment variables
-COLON and LYMPHOMA; those that are not there are left out.
+COLON, LYMPHOMA and REVIEWS; those that are not there are left out. With ``--scale 0.5`` the colon
+data as they come and their logarithms are divided twice, as docs/dependence.md has them.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from sklearn.pipeline import make_pipeline
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
 from unselected.datasets import make_paper_simulation
 from unselected.experiments.colon import load_colon, normalized
+from unselected.files.tables import read_table
 from unselected.tempering import Tempering, TemperingPrior
 
 Floats = NDArray[np.float64]
@@ -37,6 +39,7 @@ Codes = NDArray[np.intp]
 Kind = Literal["real", "binary"]
 
 COLON = Path(os.environ.get("COLON", Path(__file__).parents[2] / "shared/data/colon.csv.gz"))
+REVIEWS = Path(os.environ.get("REVIEWS", COLON.with_name("movie_reviews.npz")))
 SIZES = (5, 20, 100)
 PRIORS = {
     "tempered, no strays": TemperingPrior(no_strays=1.0),
@@ -187,6 +190,26 @@ def print_rows(what: str, kind: Kind, k: int, splits: Iterator[Split], *, singly
         )
 
 
+def reviews(least: int, n_sets: int) -> Iterator[Split]:
+    """Draw 200 film reviews for training and 1000 others; words that neither few nor most have.
+
+    Few are less than ``least`` of the training texts, whatever their classes.
+    """
+    table = read_table(REVIEWS, target="y")
+    X, y = table.X > 0, np.unique(np.asarray(table.y), return_inverse=True)[1]
+    for r in range(n_sets):
+        rows = np.random.default_rng(r).permutation(y.size)
+        train, test = rows[:200], rows[200:1200]
+        count = X[train].sum(axis=0)
+        words = (count >= least) & (count <= train.size - least)
+        Z = X[:, words].astype(np.uint8)
+        yield Split(Z[train], y[train], Z[test], y[test])
+
+
+def _drawn_reviews(least: int, n_sets: int, _: Kind) -> Iterator[Split]:
+    return reviews(least, n_sets)
+
+
 def sources(seed: int, scale: float) -> dict[str, tuple[Callable[[Kind], Any], tuple[Kind, ...]]]:
     """Return for each set of data how to split it, and for which kinds of features."""
     n_sets, n_divisions = max(2, round(12 * scale)), max(1, round(4 * scale))
@@ -197,10 +220,16 @@ def sources(seed: int, scale: float) -> dict[str, tuple[Callable[[Kind], Any], t
     }
     if COLON.exists():
         X, y = load_colon(str(COLON))
-        found["colon"] = (lambda _: folds(normalized(X), y.astype(np.intp), n_divisions), both)
+        codes = y.astype(np.intp)
+        found["colon"] = (lambda _: folds(normalized(X), codes, n_divisions), both)
+        found["colon raw"] = (lambda _: folds(X, codes, n_divisions), ("real",))
+        found["colon logarithms"] = (lambda _: folds(np.log(X), codes, n_divisions), ("real",))
     data = lymphoma()
     if data is not None:
         found["lymphoma"] = (lambda _: folds(*data, n_divisions), ("real",))
+    if REVIEWS.exists():
+        for least in (0, 10, 20):
+            found[f"reviews {least}"] = (partial(_drawn_reviews, least, n_divisions), ("binary",))
     return found
 
 
