@@ -1,0 +1,45 @@
+"""Two records compared, with where they differ."""
+
+TOLERANCE = 1e-10
+
+
+def differences(expected, actual, *, exact=False, path="record"):
+    """Return a line for each difference: the path inside the record, and both values.
+
+    Numbers may differ by 1e-10, and by 1e-10 of themselves, unless ``exact``. Types must agree, so
+    that a count does not turn into a float unnoticed.
+    """
+    if type(expected) is not type(actual):
+        return [_line(path, expected, actual)]
+    if isinstance(expected, dict):
+        return _of_dicts(expected, actual, exact, path)
+    if isinstance(expected, list):
+        if len(expected) != len(actual):
+            return [f"{path}: {len(expected)} entries expected, got {len(actual)}"]
+        pairs = enumerate(zip(expected, actual, strict=True))
+        return [
+            line
+            for j, (one, other) in pairs
+            for line in differences(one, other, exact=exact, path=f"{path}[{j}]")
+        ]
+    same = expected == actual
+    if isinstance(expected, float) and not exact:
+        same = abs(expected - actual) <= TOLERANCE * (1.0 + abs(expected))
+    return [] if same else [_line(path, expected, actual)]
+
+
+def _of_dicts(expected, actual, exact, path):
+    lines = [f"{path}: lacks {key!r}" for key in expected if key not in actual]
+    lines += [f"{path}: has {key!r}, which was not expected" for key in actual.keys() - expected]
+    for key in expected:
+        if key in actual:
+            where = f"{path}[{key!r}]"
+            lines += differences(expected[key], actual[key], exact=exact, path=where)
+    return lines
+
+
+def _line(path, expected, actual):
+    apart = ""
+    if isinstance(expected, float) and isinstance(actual, float):
+        apart = f" ({abs(expected - actual):.3g} apart)"
+    return f"{path}: expected {expected!r}, got {actual!r}{apart}"
