@@ -7,9 +7,9 @@ import numpy as np
 from timing import report
 
 from unselected import SelectiveFactorClassifier, SelectiveFactorRegressor
+from unselected._typing import Floats
 from unselected.models.factor import FactorModel, Kind
-from unselected.quadrature import Floats
-from unselected.sampling import library
+from unselected.numerics.chains import library
 
 _N, _P, _K, _N_TEST = 62, 2000, 20, 100
 _LEAST_ESS = 400.0

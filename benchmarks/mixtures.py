@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import report, seconds
 
-from unselected.counting import count_classes
-from unselected.events import Event
-from unselected.kernels import kernels_for_moves
 from unselected.models.mixture import MixtureModel, MixtureSampler
-from unselected.scores import CountScores
-from unselected.selection import keep_top
+from unselected.numerics.kernels import kernels_for_moves
+from unselected.selection.events import Event
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import CountScores
+from unselected.statistics.counting import count_classes
 
 # What the authors' R program takes for a sweep over the labels alone, at n = 40, p = 101, k = 5,
 # where it leaves the adjustment out.

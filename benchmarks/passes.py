@@ -16,10 +16,10 @@ from scipy import sparse
 from timing import exponent, random_bits, random_reals, report, seconds, two_classes
 
 from unselected import SelectiveBernoulliNB
-from unselected.columns import in_threads
-from unselected.contest import Contest, class_scores, count_scores
-from unselected.counting import over_counts
-from unselected.sources import SparseColumns
+from unselected.columns.blocks import in_threads
+from unselected.columns.sources import SparseColumns
+from unselected.selection.streaming import StreamingSelection, class_scores, count_scores
+from unselected.statistics.counting import over_counts
 
 # Of a plain read: enough for all threads to be done at about the same time.
 _PIECES = 16
@@ -36,7 +36,7 @@ def forget(*_: object) -> None:
 
 def select(X: Any, y: NDArray[np.intp]) -> object:
     """Count the ones of all columns by class, and find the best hundred."""
-    return count_scores(X, y, "auto", str, Contest(k=100))
+    return count_scores(X, y, "auto", str, StreamingSelection(k=100))
 
 
 def count_sparse(X: Any, y: NDArray[np.intp]) -> object:
@@ -46,7 +46,7 @@ def count_sparse(X: Any, y: NDArray[np.intp]) -> object:
 
 def add_up(X: Any, y: NDArray[np.intp]) -> object:
     """Take the class means and the sums of squares of all columns, and find the best hundred."""
-    return class_scores(X, y, 2, str, Contest(k=100))
+    return class_scores(X, y, 2, str, StreamingSelection(k=100))
 
 
 def read_once(X: NDArray[Any]) -> Any:

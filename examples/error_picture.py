@@ -6,7 +6,7 @@ Run as `python examples/error_picture.py docs/error_by_k.svg`; takes about a min
 import sys
 
 from unselected.experiments import simulation
-from unselected.files import write_text
+from unselected.files.writing import write_text
 from unselected.plots import ErrorByKDisplay, inline_svg
 
 SEED, N_REPLICATES = 0, 50

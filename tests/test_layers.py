@@ -1,161 +1,41 @@
-"""Imports run downwards only: a module may use those listed before it, and no others."""
+"""Packages are rooms: imports between them run downwards only, through modules that are public."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "unselected"
 
-ORDER = [
-    "unselected.quadrature",
-    "unselected.sampling",
-    "unselected.slices",
-    "unselected.tables",
-    "unselected.sources",
-    "unselected.dask_columns",
-    "unselected.compiled",
-    "unselected.compiled_contour",
-    "unselected.kernels",
-    "unselected.columns",
-    "unselected.counting",
-    "unselected.moments",
-    "unselected.summing",
-    "unselected.events",
-    "unselected.scores",
-    "unselected.contest",
-    "unselected.leaving_out",
-    "unselected.selection",
-    "unselected.omission",
-    "unselected.factor_omission",
-    "unselected.models",
-    "unselected.models.concentration",
-    "unselected.models.two_groups",
-    "unselected.models.bernoulli",
-    "unselected.models.many",
-    "unselected.models.mixture_omission",
-    "unselected.models.mixture_tables",
-    "unselected.models.mixture_moves",
-    "unselected.models.mixture",
-    "unselected.models.gaussian",
-    "unselected.models.regression",
-    "unselected.models.two_real_groups",
-    "unselected.models.factor_columns",
-    "unselected.models.factor_sampler",
-    "unselected.models.factor",
-    "unselected.tempering",
-    "unselected.weighing",
-    "unselected.correlated",
-    "unselected.kept",
-    "unselected.within_class",
-    "unselected.slope",
-    "unselected.dependence",
-    "unselected.effect_laws",
-    "unselected.rate_effects",
-    "unselected.standardized_effects",
-    "unselected.effects",
-    "unselected.explaining",
-    "unselected.prevalence",
-    "unselected.deciding",
-    "unselected.estimators",
-    "unselected.estimators.inputs",
-    "unselected.estimators.fitting",
-    "unselected.estimators.leave_one_out",
-    "unselected.estimators.base",
-    "unselected.estimators.explaining",
-    "unselected.estimators.selecting",
-    "unselected.estimators.latent",
-    "unselected.estimators.factor",
-    "unselected.estimators.panel",
-    "unselected.estimators.classifying",
-    "unselected.estimators.bernoulli",
-    "unselected.estimators.gaussian",
-    "unselected.estimators.regression",
-    "unselected.estimators.mixture",
-    "unselected.estimators.choose",
-    "unselected.calibration.records",
-    "unselected.calibration.inputs",
-    "unselected.calibration.intervals",
-    "unselected.calibration.two_classes",
-    "unselected.calibration.line",
-    "unselected.calibration.reliability",
-    "unselected.calibration.summary",
-    "unselected.calibration.several_classes",
-    "unselected.calibration.pit",
-    "unselected.calibration.real_response",
-    "unselected.calibration",
-    "unselected.datasets",
-    "unselected.files",
-    "unselected.files.checkpoints",
-    "unselected.files.entries",
-    "unselected.files.tempering",
-    "unselected.files.kinds",
-    "unselected.files.features",
-    "unselected.files.models",
-    "unselected.files.requests",
-    "unselected.files.cells",
-    "unselected.files.feature_rows",
-    "unselected.files.text_tables",
-    "unselected.files.parquet_tables",
-    "unselected.files.sparse_tables",
-    "unselected.files.tables",
-    "unselected.files.opened",
-    "unselected.files.npy",
-    "unselected.files.npz",
-    "unselected.files.parquet",
-    "unselected.files.h5ad",
-    "unselected.files.bed",
-    "unselected.files.zarr",
-    "unselected.files.opening",
-    "unselected.experiments.replicates",
-    "unselected.experiments.simulation",
-    "unselected.experiments.published",
-    "unselected.experiments.colon",
-    "unselected.experiments.folds",
-    "unselected.experiments.compare",
-    "unselected.experiments.compare_regression",
-    "unselected.experiments",
-    "unselected.plots.style",
-    "unselected.plots.records",
-    "unselected.plots.by_k",
-    "unselected.plots.predictions",
-    "unselected.plots.correlations",
-    "unselected.plots.groups",
-    "unselected.plots.concentration",
-    "unselected.plots.effects",
-    "unselected.plots.omission",
-    "unselected.plots.reliability",
-    "unselected.plots.pit",
-    "unselected.plots.responses",
-    "unselected.plots.svg",
-    "unselected.plots",
-    "unselected.report.page",
-    "unselected.report.both",
-    "unselected.report.cases",
-    "unselected.report.dependence",
-    "unselected.report.classes",
-    "unselected.report.responses",
-    "unselected.report",
-    "unselected.cli",
-    "unselected.cli.options",
-    "unselected.cli.opened",
-    "unselected.cli.progress",
-    "unselected.cli.fitting",
-    "unselected.cli.predicting",
-    "unselected.cli.comparing",
-    "unselected.cli.paper",
-    "unselected.cli.reporting",
+# From the ground up. Rooms on one floor are siblings, and do not import each other.
+FLOORS = [
+    ["_typing"],
+    ["numerics"],
+    ["columns"],
+    ["statistics"],
+    ["selection"],
+    ["omission"],
+    ["models"],
+    ["dependence"],
+    ["fitted"],
+    ["estimators"],
+    ["calibration", "datasets", "files"],
+    ["experiments"],
+    ["plots"],
+    ["report"],
+    ["cli"],
 ]
-MODULES = {
-    ".".join(["unselected", *path.relative_to(SOURCE).with_suffix("").parts]).removesuffix(
-        ".__init__"
-    ): path
-    for path in SOURCE.rglob("*.py")
-}
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__init__.py"]
+
+
+def room_of(path):
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
 
 
 def imports_of(path):
-    """All imports of a file, with whether they are run at once or hide inside a function."""
+    """Yield each import of a file, and whether it is run at once or hides inside a function."""
     tree = ast.parse(path.read_text())
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     hidden = {id(node) for function in functions for node in ast.walk(function)}
@@ -167,32 +47,57 @@ def imports_of(path):
             yield node.module, id(node) not in hidden
 
 
-def test_every_module_has_its_place():
-    assert set(MODULES) - {"unselected"} == set(ORDER)
+def faults_of(path):
+    """Yield what is wrong with the imports of a file."""
+    room = room_of(path)
+    for imported, at_top in imports_of(path):
+        top, _, rest = imported.partition(".")
+        other, _, module = rest.partition(".")
+        if not at_top:
+            yield f"hides the import of {imported}"
+        if top == "sklearn" and (FLOOR_OF[room] < FLOOR_OF["estimators"] or "._" in imported):
+            yield f"imports {imported}"
+        if top == "matplotlib" and FLOOR_OF[room] < FLOOR_OF["plots"]:
+            yield f"imports {imported}"
+        if top == "unselected" and other not in ("", room):
+            if FLOOR_OF[other] >= FLOOR_OF[room]:
+                yield f"imports {imported}, which is not below it"
+            elif module and module not in public_modules(other):
+                yield f"imports {imported}, which {other}/__init__.py does not name"
 
 
-@pytest.mark.parametrize("module", ORDER)
-def test_imports_run_downwards(module):
-    for imported, at_top in imports_of(MODULES[module]):
-        assert at_top, f"{module} hides the import of {imported}"
-        if imported.startswith("unselected."):
-            assert ORDER.index(imported) < ORDER.index(module), f"{module} imports {imported}"
+def public_modules(room):
+    """Return the modules that the first lines of a room name as its border."""
+    docstring = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text()))
+    return set(
+        re.findall(r"^`?(\w+)`? +\S", docstring.partition("Public modules")[2], re.MULTILINE)
+    )
 
 
-@pytest.mark.parametrize("module", ORDER[: ORDER.index("unselected.estimators")])
-def test_nothing_below_the_estimators_knows_scikit_learn(module):
-    assert not any(imported.startswith("sklearn") for imported, _ in imports_of(MODULES[module]))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_run_downwards(path):
+    assert list(faults_of(path)) == []
 
 
-def test_only_public_scikit_learn_is_used():
-    used = {name for path in MODULES.values() for name, _ in imports_of(path)}
-    assert not {name for name in used if name.startswith("sklearn") and "._" in name}
+def test_every_room_has_its_floor_and_no_module_is_named_in_vain():
+    rooms = {room_of(path) for path in FILES}
+    assert rooms == set(FLOOR_OF)
+    for room in rooms - {"_typing", "datasets"}:
+        known = {path.stem for path in (SOURCE / room).glob("*.py")}
+        assert public_modules(room) <= known, room
 
 
-def test_the_test_would_notice(tmp_path):
-    """Twins: an import at the top, one that is tried, one that hides."""
+def test_the_test_would_notice(tmp_path, monkeypatch):
+    """Twins: upwards, sideways, hidden, private, scikit-learn below the estimators."""
+    monkeypatch.setitem(globals(), "room_of", lambda _: "files")
     path = tmp_path / "twin.py"
-    path.write_text("import a\ntry:\n    import b\nexcept ImportError:\n    pass\n")
-    assert dict(imports_of(path)) == {"a": True, "b": True}
-    path.write_text("def f():\n    from sklearn._private import c\n")
-    assert dict(imports_of(path)) == {"sklearn._private": False}
+    for wrong in (
+        "import unselected.cli.main",
+        "from unselected.calibration.line import fit_line",
+        "def f():\n    import json",
+        "from unselected.numerics.compiled import count_rows",
+        "from sklearn.utils._array_api import device",
+        "import matplotlib",
+    ):
+        path.write_text(f"{wrong}\n")
+        assert len(list(faults_of(path))) == 1, wrong

@@ -8,12 +8,12 @@ import numpy as np
 from calibration_under_selection import Replicate, rank
 from numpy.typing import NDArray
 
-from unselected.kept import KeptGaussian, KeptRegression
+from unselected._typing import Floats
+from unselected.fitted.naive_bayes import KeptGaussian, KeptRegression
 from unselected.models.gaussian import GaussianModel
-from unselected.quadrature import Floats
-from unselected.scores import RealScores
-from unselected.selection import keep_top
-from unselected.summing import class_moments, line_moments
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import RealScores
+from unselected.statistics.summing import class_moments, line_moments
 
 SIZES, N_CASES = (9, 6, 8), 23
 N_TEST, N_FEATURES, N_KEPT = 40, 150, 5

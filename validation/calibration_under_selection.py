@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.counting import count_classes
-from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
 from unselected.models.gaussian import GaussianPosterior
-from unselected.scores import CountScores
-from unselected.selection import Ties, keep_top
+from unselected.selection.events import Event
+from unselected.selection.record import Ties
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import CountScores
+from unselected.statistics.counting import count_classes
 
 N_TRAIN, N_ZEROS, N_TEST, N_FEATURES, N_KEPT = 24, 11, 40, 150, 5
 

@@ -30,9 +30,9 @@ from sklearn.pipeline import make_pipeline
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
 from unselected.datasets import make_paper_simulation
+from unselected.dependence.power import Tempering, TemperingPrior
 from unselected.experiments.colon import load_colon, normalized
 from unselected.files.tables import read_table
-from unselected.tempering import Tempering, TemperingPrior
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

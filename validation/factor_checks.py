@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from calibration_under_selection import Replicate
 
-from unselected.events import RealEvent
-from unselected.factor_omission import FactorOmission
-from unselected.kernels import kernels_for_chains
+from unselected._typing import Floats
 from unselected.models.factor import FactorModel, Kind
 from unselected.models.factor_sampler import FactorLaw, FactorSampler, FactorState
-from unselected.quadrature import Floats
-from unselected.sampling import library
-from unselected.scores import RealScores
-from unselected.selection import keep_top
-from unselected.summing import class_moments, line_moments
+from unselected.numerics.chains import library
+from unselected.numerics.kernels import kernels_for_chains
+from unselected.omission.factor import FactorOmission
+from unselected.selection.events import RealEvent
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import RealScores
+from unselected.statistics.summing import class_moments, line_moments
 
 # Of Geweke's test: cases, kept and omitted features, and the cut.
 N, K, N_OMITTED, GAMMA = 9, 3, 30, 0.4

@@ -15,17 +15,17 @@ from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 
 from unselected import SelectiveBernoulliNB, SelectiveMixtureClassifier, __version__
-from unselected.counting import count_classes
-from unselected.events import Event
-from unselected.kernels import kernels_for_moves
+from unselected._typing import Floats
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.mixture import ChainState, MixtureModel, MixtureSampler, SharedTables
 from unselected.models.mixture_moves import Labelled
 from unselected.models.mixture_tables import AlphaGrid, EventTables, FeatureTables
-from unselected.quadrature import Floats
-from unselected.sampling import Draws
-from unselected.scores import CountScores
-from unselected.selection import keep_above, keep_top
+from unselected.numerics.chains import Draws
+from unselected.numerics.kernels import kernels_for_moves
+from unselected.selection.events import Event
+from unselected.selection.rules import keep_above, keep_top
+from unselected.selection.scores import CountScores
+from unselected.statistics.counting import count_classes
 
 NONE = np.array([], dtype=int)
 

@@ -20,8 +20,8 @@ from unselected import (
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
 )
+from unselected._typing import Floats
 from unselected.models.factor import FactorModel, Kind
-from unselected.quadrature import Floats
 
 KINDS: tuple[Kind, ...] = ("real", "classes")
 N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 62, 1000, 2000, 20

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unselected.estimators.mixture import SelectiveMixtureClassifier
     from unselected.estimators.regression import SelectiveNaiveRegressor
     from unselected.files.opening import open_columns
-    from unselected.selection import Selection
+    from unselected.selection.record import Selection
 
 __version__ = "0.1.0"
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Selection": "unselected.selection",
+    "Selection": "unselected.selection.record",
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
     "SelectiveFactorClassifier": "unselected.estimators.factor",
     "SelectiveFactorRegressor": "unselected.estimators.factor",

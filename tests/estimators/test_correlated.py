@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
+from unselected.dependence.averaging import Weighing
+from unselected.dependence.power import HeldOut
 from unselected.estimators.fitting import dealt
-from unselected.tempering import HeldOut
-from unselected.weighing import Weighing
 
 MODELS = {
     "binary": SelectiveBernoulliNB(k=6, dependence="correlated"),

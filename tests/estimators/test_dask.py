@@ -18,9 +18,9 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
-from unselected.dask_columns import DaskColumns
+from unselected.columns.dask import DaskColumns
+from unselected.columns.sources import SourceError
 from unselected.experiments import ColonData, colon, compare, simulation
-from unselected.sources import SourceError
 
 # Workers cannot import this module.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

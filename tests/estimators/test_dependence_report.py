@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
-from unselected.dependence import DependenceReport
+from unselected.dependence.calibration_slope import calibration_slope
+from unselected.dependence.diagnosis import DependenceReport
+from unselected.dependence.power import HeldOut
+from unselected.dependence.within_class import within_class_correlation
 from unselected.estimators.fitting import N_FOLDS, dealt
-from unselected.slope import calibration_slope
-from unselected.tempering import HeldOut
-from unselected.within_class import within_class_correlation
 
 
 def copies(seed, *, n=60, copies=6, n_classes=2, shift=0.7):

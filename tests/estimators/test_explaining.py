@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
-from unselected.prevalence import log_prevalence
+from unselected.fitted.prevalence import log_prevalence
 
 KINDS = {
     "binary": SelectiveBernoulliNB(k=6),

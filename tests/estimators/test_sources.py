@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
-from unselected import columns as columns_module
+from unselected.columns import blocks as columns_module
+from unselected.columns.sources import ColumnSource
 from unselected.experiments import compare
-from unselected.sources import ColumnSource
 
 
 def memory_map(X, tmp_path):

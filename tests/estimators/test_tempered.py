@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
+from unselected.dependence.power import Tempering
 from unselected.estimators.fitting import dealt
-from unselected.tempering import Tempering
 
 
 def near_duplicates(seed, n=80, copies=10, p=300, real=True):

@@ -5,12 +5,13 @@ from calibration_under_selection import replicate
 from scipy import stats
 from scipy.special import gammainc
 
-from unselected.counting import ClassCounts, count_classes
 from unselected.datasets import make_paper_simulation
-from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel
-from unselected.scores import CountScores
-from unselected.selection import keep_above, keep_preselected, keep_top
+from unselected.selection.events import Event
+from unselected.selection.rules import keep_above, keep_preselected, keep_top
+from unselected.selection.scores import CountScores
+from unselected.statistics.counting import count_classes
+from unselected.statistics.counts import ClassCounts
 
 NONE = np.array([], dtype=int)
 

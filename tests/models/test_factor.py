@@ -7,9 +7,6 @@ from real_oracle import codes_of, log_marginal, log_new
 from scipy import stats
 from scipy.special import ndtr
 
-from unselected.events import RealEvent
-from unselected.factor_omission import FactorOmission
-from unselected.kernels import kernels_for_chains
 from unselected.models.factor import FactorModel, FactorPosterior
 from unselected.models.factor_columns import (
     ColumnsGivenFactors,
@@ -23,8 +20,11 @@ from unselected.models.factor_sampler import (
     canonical_turn,
     multiple_correlation,
 )
-from unselected.sampling import Draws
-from unselected.slices import elliptical_step, slice_step
+from unselected.numerics.chains import Draws
+from unselected.numerics.kernels import kernels_for_chains
+from unselected.numerics.slice_sampling import elliptical_step, slice_step
+from unselected.omission.factor import FactorOmission
+from unselected.selection.events import RealEvent
 
 CHAINS = {"n_chains": 2, "n_draws": 8, "n_warmup": 4, "random_state": 0}
 
@@ -161,7 +161,7 @@ def test_the_same_seed_gives_the_same_draws_compiled_or_not(monkeypatch, seed):
     np.testing.assert_array_equal(first.draws["factors"], second.draws["factors"])
     assert not np.array_equal(first.draws["factors"], other.draws["factors"])
     if kernels_for_chains(10**9) is not None:
-        monkeypatch.setattr("unselected.kernels.WORTH_COMPILING_CHAINS", 0)
+        monkeypatch.setattr("unselected.numerics.kernels.WORTH_COMPILING_CHAINS", 0)
         compiled = model.condition(X, y, event_of(0.4, 50), **CHAINS)
         np.testing.assert_allclose(compiled.draws["factors"], first.draws["factors"], rtol=1e-9)
 

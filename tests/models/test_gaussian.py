@@ -6,10 +6,10 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from unselected.models.gaussian import GaussianModel, RealLikelihood
-from unselected.quadrature import log_sum
-from unselected.scores import RealScores
-from unselected.selection import keep_above, keep_preselected, keep_top
-from unselected.summing import class_moments, line_moments
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.rules import keep_above, keep_preselected, keep_top
+from unselected.selection.scores import RealScores
+from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
 CLASSES = {"two": (9, 14), "three": (8, 5, 11), "equal": (7, 7, 7)}

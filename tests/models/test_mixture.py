@@ -5,19 +5,20 @@ import pytest
 from mixture_oracle import LOG_ALPHA, Enumerated, log_omission
 from scipy import stats
 
-from unselected.counting import ClassCounts, count_classes
-from unselected.events import Event
 from unselected.models.bernoulli import BernoulliModel, Likelihood
 from unselected.models.mixture import MixtureModel, MixtureSampler
 from unselected.models.mixture_moves import Labelled
-from unselected.models.mixture_omission import OmittedIntervals
 from unselected.models.mixture_tables import BLOCK, ResponseTables
-from unselected.omission import OmittedCounts
-from unselected.quadrature import log_sum
-from unselected.sampling import _diagnosed
-from unselected.scores import CountScores
-from unselected.selection import keep_top
-from unselected.tables import exact_cor_squared, threshold_cut
+from unselected.numerics.chains import _diagnosed
+from unselected.numerics.quadrature import log_sum
+from unselected.omission.binary import OmittedCounts
+from unselected.omission.mixture import OmittedIntervals
+from unselected.selection.correlation import exact_cor_squared, threshold_cut
+from unselected.selection.events import Event
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import CountScores
+from unselected.statistics.counting import count_classes
+from unselected.statistics.counts import ClassCounts
 
 NONE = np.array([], dtype=int)
 
@@ -262,7 +263,7 @@ def test_the_same_seed_gives_the_same_draws(seed):
 
 
 def test_compiled_moves_are_the_same(seed):
-    compiled = pytest.importorskip("unselected.compiled", reason="needs numba")
+    compiled = pytest.importorskip("unselected.numerics.compiled", reason="needs numba")
     rng = np.random.default_rng(seed)
     X, y, _, selection = selected(MixtureModel(), 30, 200, 8, rng, alpha=20.0, alpha0=1.0)
     states = []
@@ -281,7 +282,7 @@ def test_compiled_moves_are_the_same(seed):
 
 
 def test_compiled_omission_is_the_same():
-    compiled = pytest.importorskip("unselected.compiled", reason="needs numba")
+    compiled = pytest.importorskip("unselected.numerics.compiled", reason="needs numba")
     intervals = OmittedIntervals(OmittedCounts.at_most(threshold_cut(0.4), 14, 17), 14, 17)
     for a, b in ((0, 0), (3, 12), (14, 2), (7, 9), (0, 17), (14, 17)):
         plain, fast = (intervals.given_ones(a, b, kernels) for kernels in (None, compiled))

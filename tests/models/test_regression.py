@@ -8,9 +8,9 @@ from scipy import stats
 
 from unselected.models.gaussian import GaussianModel, RealLikelihood
 from unselected.models.regression import RegressionPosterior
-from unselected.scores import RealScores
-from unselected.selection import keep_top
-from unselected.summing import line_moments
+from unselected.selection.rules import keep_top
+from unselected.selection.scores import RealScores
+from unselected.statistics.summing import line_moments
 
 NONE = np.array([], dtype=int)
 

@@ -11,16 +11,17 @@ from scipy import stats
 from scipy.integrate import simpson
 from scipy.special import logsumexp
 
-from unselected.counting import ClassCounts, count_classes
-from unselected.kept import KeptRegression
+from unselected.fitted.naive_bayes import KeptRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian_two_groups import condition_two_groups
 from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
-from unselected.models.two_real_groups import condition_two_groups
-from unselected.quadrature import log_sum
-from unselected.scores import CountScores, RealScores
-from unselected.selection import keep_preselected, keep_top
-from unselected.summing import class_moments, line_moments
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.rules import keep_preselected, keep_top
+from unselected.selection.scores import CountScores, RealScores
+from unselected.statistics.counting import count_classes
+from unselected.statistics.counts import ClassCounts
+from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
 SIZES = {"two": (9, 14), "equal": (7, 7, 7)}

@@ -5,6 +5,13 @@ For two classes all are functions of ``y``, the classes seen (0 and 1, or boolea
 class numbers and a matrix of probabilities, and `most_probable` makes cases of two classes of them:
 right and wrong. For a real-valued response there are functions of the responses, the predictive
 intervals and densities, and the PIT values. Results are plain floats, or records of plain floats.
+
+Public modules
+--------------
+intervals        estimates with intervals
+pit              the probability integral transform
+real_response    scores of predictive distributions
+several_classes  scores of class probabilities
 """
 
 from unselected.calibration.intervals import Estimate, RandomState, Statistic

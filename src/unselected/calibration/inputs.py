@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 _OF_CLASSES = ", for example column 1 of predict_proba"
 

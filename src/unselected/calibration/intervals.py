@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import DegenerateDataWarning, binomtest, bootstrap, norm
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 Statistic = Callable[..., Any]
 RandomState = int | np.random.Generator | None

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom, kstest, norm
 
+from unselected._typing import Floats
 from unselected.calibration.inputs import as_numbers, check_rows, check_some
 from unselected.calibration.intervals import tails
 from unselected.calibration.records import Record
-from unselected.quadrature import Floats
 
 # A two-sided test at this level is taken to have found something.
 _SIZE = 0.05

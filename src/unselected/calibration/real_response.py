@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unselected._typing import Floats
 from unselected.calibration.inputs import check_lengths, finite_numbers
 from unselected.calibration.intervals import (
     Estimate,
@@ -16,7 +17,6 @@ from unselected.calibration.intervals import (
 )
 from unselected.calibration.pit import PITTest, checked_pit, pit_test
 from unselected.calibration.records import Record
-from unselected.quadrature import Floats
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
+from unselected._typing import Floats
 from unselected.calibration.inputs import checked_cases
 from unselected.calibration.intervals import (
     RandomState,
@@ -15,7 +16,6 @@ from unselected.calibration.intervals import (
     tails,
 )
 from unselected.calibration.records import Record
-from unselected.quadrature import Floats
 
 
 @dataclass(frozen=True)

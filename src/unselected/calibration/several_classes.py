@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unselected._typing import Floats, Ints
 from unselected.calibration.inputs import (
     as_numbers,
     check_lengths,
@@ -26,8 +27,6 @@ from unselected.calibration.intervals import (
 from unselected.calibration.line import calibration_in_the_large
 from unselected.calibration.records import Record
 from unselected.calibration.two_classes import SpiegelhalterTest, minus_logs, spiegelhalter
-from unselected.quadrature import Floats
-from unselected.tables import Ints
 
 # How far rows of probabilities may be from a sum of 1, for those of single precision.
 _FAR_FROM_ONE = 1e-5

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, log_loss
 
+from unselected._typing import Floats
 from unselected.calibration.inputs import checked_cases, checked_probability
 from unselected.calibration.intervals import (
     Estimate,
@@ -15,7 +16,6 @@ from unselected.calibration.intervals import (
     fraction_interval,
     resampling_interval,
 )
-from unselected.quadrature import Floats
 
 # A probability of 0 for what happened counts as this, as in scikit-learn's log_loss.
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)

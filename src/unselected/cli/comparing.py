@@ -32,7 +32,7 @@ from unselected.experiments import (
     comparison_table,
     regression_table,
 )
-from unselected.files.requests import Table
+from unselected.files.table_request import Table
 
 # What is shown of a row, with the words for it.
 _CLASSES = {

@@ -13,14 +13,6 @@ from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from unselected import __version__
-from unselected.cli.opened import (
-    ColumnNumbers,
-    check_plain,
-    check_whole,
-    names_in,
-    open_for,
-    stays_in_its_file,
-)
 from unselected.cli.options import (
     Choice,
     DependenceOption,
@@ -35,17 +27,25 @@ from unselected.cli.options import (
     patience,
 )
 from unselected.cli.progress import showing_progress
+from unselected.cli.sources import (
+    ColumnNumbers,
+    check_plain,
+    check_whole,
+    names_in,
+    open_for,
+    stays_in_its_file,
+)
+from unselected.columns.sources import ColumnSource
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import ModelName, choose_model, response_for
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import find_columns
 from unselected.estimators.regression import SelectiveNaiveRegressor
-from unselected.files import sha256
-from unselected.files.kinds import Kept
+from unselected.files.codecs import Kept
 from unselected.files.models import save_model
-from unselected.files.requests import Table
+from unselected.files.table_request import Table
 from unselected.files.tables import read_table
-from unselected.sources import ColumnSource
+from unselected.files.writing import sha256
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
 Selective = SelectiveClassifier | SelectiveNaiveRegressor

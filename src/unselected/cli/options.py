@@ -14,7 +14,7 @@ from cyclopts import Parameter, Token
 from numpy.typing import NDArray
 
 from unselected.cli import STANDARD_STREAM
-from unselected.selection import Ties
+from unselected.selection.record import Ties
 
 SCHEMA = 1
 

@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from unselected.cli.options import Output, Speech, columns_of, note
 from unselected.datasets import make_paper_simulation
+from unselected.dependence.power import Dependence
 from unselected.estimators.selecting import Prior
 from unselected.experiments import (
     ColonFeatures,
@@ -20,8 +21,7 @@ from unselected.experiments import (
     paired_tests,
     simulation,
 )
-from unselected.files import write_csv
-from unselected.tempering import Dependence
+from unselected.files.writing import write_csv
 
 reproduce = App(
     name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"

@@ -8,7 +8,6 @@ import numpy as np
 from cyclopts import Parameter
 from numpy.typing import NDArray
 
-from unselected.cli.opened import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.cli.options import (
     Input,
     Output,
@@ -19,13 +18,14 @@ from unselected.cli.options import (
     note,
     patience,
 )
-from unselected.effects import FeatureEffects
-from unselected.files import write_csv
+from unselected.cli.sources import check_plain, check_whole, read_kept, stays_in_its_file
+from unselected.dependence.averaging import Weighing
 from unselected.files.features import Feature, describe_features
 from unselected.files.models import SavedClassifier, SavedRegressor, load_model
 from unselected.files.tables import read_table
-from unselected.kept import KeptBernoulli, KeptGaussian, Worth
-from unselected.weighing import Weighing
+from unselected.files.writing import write_csv
+from unselected.fitted.effects import FeatureEffects
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, Worth
 
 Saved = SavedClassifier | SavedRegressor
 QUANTILES = (0.05, 0.5, 0.95)

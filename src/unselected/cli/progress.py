@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from unselected._typing import Ints
 from unselected.cli.options import patience
-from unselected.columns import Columns
-from unselected.files.opened import FileColumns
-from unselected.sources import ColumnSource
-from unselected.tables import Ints
+from unselected.columns.blocks import Columns
+from unselected.columns.sources import ColumnSource
+from unselected.files.sources import FileColumns
 
 
 class WatchedColumns(ColumnSource):

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from unselected.cli.fitting import estimator, naming_columns, provenance_of, read_training
 from unselected.cli.options import Choice, Input, Output, Source, Speech, check_free, note
 from unselected.estimators.regression import SelectiveNaiveRegressor
-from unselected.files import write_text
+from unselected.files.writing import write_text
 from unselected.report import Findings, RegressionFindings, examine, examine_regression, verdict
 from unselected.report import report as page_of
 

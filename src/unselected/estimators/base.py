@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from unselected.prevalence import log_prevalence
-from unselected.quadrature import Floats, log_sum
+from unselected._typing import Floats
+from unselected.fitted.prevalence import log_prevalence
+from unselected.numerics.quadrature import log_sum
 
 
 class LogJointClassifier(ClassifierMixin, metaclass=ABCMeta):

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from unselected.counting import Binarize
+from unselected._typing import Floats
+from unselected.dependence.power import Dependence
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import BernoulliFitting
 from unselected.estimators.inputs import (
@@ -16,11 +17,10 @@ from unselected.estimators.inputs import (
     check_training,
 )
 from unselected.estimators.selecting import Prior
-from unselected.kept import KeptBernoulli
+from unselected.fitted.naive_bayes import KeptBernoulli
 from unselected.models.bernoulli import BernoulliModel
-from unselected.quadrature import Floats
-from unselected.selection import Ties
-from unselected.tempering import Dependence
+from unselected.selection.record import Ties
+from unselected.statistics.binarizing import Binarize
 
 
 class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 ModelName = Literal["bernoulli", "gaussian", "regression"]
 

@@ -8,10 +8,12 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import Label
-from unselected.dependence import DependenceReport
+from unselected._typing import ColumnNamer, Floats, Ints
+from unselected.dependence.averaging import Weighing
+from unselected.dependence.diagnosis import DependenceReport
+from unselected.dependence.power import Dependence, Tempering
 from unselected.estimators.explaining import ExplainingClassifier
-from unselected.estimators.fitting import ClassFitting, SelectionRule
+from unselected.estimators.fitting import ClassFitting
 from unselected.estimators.inputs import check_choice
 from unselected.estimators.leave_one_out import (
     LeaveOneOutScore,
@@ -20,13 +22,10 @@ from unselected.estimators.leave_one_out import (
 )
 from unselected.estimators.panel import ClassifierPanel
 from unselected.estimators.selecting import SelectingEstimator
-from unselected.kept import KeptBernoulli, KeptGaussian
-from unselected.leaving_out import LeftOut
-from unselected.quadrature import Floats
-from unselected.selection import Selection
-from unselected.tables import Ints
-from unselected.tempering import Dependence, Tempering
-from unselected.weighing import Weighing
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian
+from unselected.selection.record import Selection
+from unselected.selection.rules import SelectionRule
+from unselected.statistics.leaving_out import LeftOut
 
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
 
@@ -214,7 +213,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         check_is_fitted(self)
         return self._kept.log_psi
 
-    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], Label, NDArray[Any]]:
+    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], ColumnNamer, NDArray[Any]]:
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
         return self._kept, rows, self._label_kept, self._features_kept

@@ -5,11 +5,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from unselected.columns import Label
+from unselected._typing import ColumnNamer, Floats
 from unselected.estimators.base import LogJointClassifier
-from unselected.explaining import Explanation, explain, proba_interval
-from unselected.kept import KeptBernoulli, KeptGaussian
-from unselected.quadrature import Floats
+from unselected.fitted.explanations import Explanation, explain, proba_interval
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian
 
 
 class ExplainingClassifier(LogJointClassifier):
@@ -18,7 +17,7 @@ class ExplainingClassifier(LogJointClassifier):
     @abstractmethod
     def _kept_and_rows(
         self, X: Any
-    ) -> tuple[KeptBernoulli | KeptGaussian, NDArray[Any], Label, NDArray[Any]]:
+    ) -> tuple[KeptBernoulli | KeptGaussian, NDArray[Any], ColumnNamer, NDArray[Any]]:
         """Return what was kept, its columns of the rows, how errors call them, and who they are."""
 
     def explain(self, X: Any, *, prevalence: Any = None) -> Explanation:

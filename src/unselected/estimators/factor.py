@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import check_finite
-from unselected.contest import Contest, class_scores, line_scores
+from unselected._typing import Floats
+from unselected.columns.blocks import check_finite
 from unselected.estimators.base import LogJointClassifier, PredictiveRegressor
 from unselected.estimators.fitting import dealt
 from unselected.estimators.inputs import (
@@ -22,10 +22,10 @@ from unselected.estimators.inputs import (
     check_whole,
 )
 from unselected.estimators.latent import LatentEstimator
-from unselected.events import RealEvent
 from unselected.models.factor import FactorModel, FactorPosterior, Kind
-from unselected.quadrature import Floats
-from unselected.selection import Selection, Ties
+from unselected.selection.events import RealEvent
+from unselected.selection.record import Selection, Ties
+from unselected.selection.streaming import StreamingSelection, class_scores, line_scores
 
 # Numbers of factors that "auto" compares, by folds of the training cases.
 _AUTO, _N_FOLDS = (1, 2, 3), 5
@@ -102,8 +102,8 @@ class FactorEstimator(LatentEstimator):
         self.random_state = random_state
 
     @abstractmethod
-    def _scores_of(self, table: TrainingTable, contest: Contest) -> Any:
-        """Return the scores of the columns that stay in the contest."""
+    def _scores_of(self, table: TrainingTable, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns that stay in the stream."""
 
     @abstractmethod
     def _log_scores(self, X: Any, y: Any) -> Floats:
@@ -350,8 +350,8 @@ class SelectiveFactorRegressor(PredictiveRegressor, FactorEstimator):
         self._warn_if_poor()
         return self
 
-    def _scores_of(self, table: TrainingTable, contest: Contest) -> Any:
-        return line_scores(table.X, table.y, table.label, contest)
+    def _scores_of(self, table: TrainingTable, stream: StreamingSelection) -> Any:
+        return line_scores(table.X, table.y, table.label, stream)
 
     def _log_scores(self, X: Any, y: Any) -> Floats:
         return self.predict_log_density(X, y)
@@ -461,8 +461,8 @@ class SelectiveFactorClassifier(LogJointClassifier, FactorEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _scores_of(self, table: TrainingTable, contest: Contest) -> Any:
-        return class_scores(table.X, table.y, 2, table.label, contest)
+    def _scores_of(self, table: TrainingTable, stream: StreamingSelection) -> Any:
+        return class_scores(table.X, table.y, 2, table.label, stream)
 
     def _log_scores(self, X: Any, y: Any) -> Floats:
         place = np.searchsorted(self.classes_, y)

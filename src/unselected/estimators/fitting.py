@@ -11,34 +11,31 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.columns import Columns
-from unselected.contest import Contest, class_scores, count_scores, line_scores
-from unselected.counting import Binarize
+from unselected._typing import Floats, Ints
+from unselected.columns.blocks import Columns
+from unselected.dependence.averaging import Weighing
+from unselected.dependence.power import Dependence, HeldOut, Tempering
 from unselected.estimators.inputs import TrainingTable
-from unselected.explaining import proba_interval
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, Worth
-from unselected.leaving_out import (
-    LeftOut,
+from unselected.fitted.explanations import proba_interval
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression, Worth
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.gaussian import GaussianModel
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.leaving_out import (
     class_scores_without,
     count_scores_without,
     line_scores_without,
 )
-from unselected.models.bernoulli import BernoulliModel
-from unselected.models.gaussian import GaussianModel
-from unselected.quadrature import Floats, log_sum
-from unselected.scores import Scores
-from unselected.selection import (
-    E,
-    Selection,
-    Ties,
-    keep_above,
-    keep_all,
-    keep_preselected,
-    keep_top,
+from unselected.selection.record import Selection
+from unselected.selection.rules import SelectionRule
+from unselected.selection.streaming import (
+    StreamingSelection,
+    class_scores,
+    count_scores,
+    line_scores,
 )
-from unselected.tables import Ints
-from unselected.tempering import Dependence, HeldOut, Tempering
-from unselected.weighing import Weighing
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.leaving_out import LeftOut
 
 # Evidence is weighed by cases in so many folds.
 N_FOLDS = 10
@@ -47,49 +44,6 @@ _T = TypeVar("_T")
 K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
 M = TypeVar("M", BernoulliModel, GaussianModel)
-
-
-@dataclass(frozen=True, eq=False)
-class SelectionRule:
-    """What the parameters of an estimator ask for, found to be possible.
-
-    Attributes
-    ----------
-    k : int or None
-    gamma : float or None
-        The threshold.
-    always : array of int
-        Columns that are kept whatever their scores.
-    n_before : int or None
-        How many columns there were before somebody kept these.
-    ties : {"first", "random"}
-    seeds : array of int
-        Of the draws among ties: a selection that is made again draws the same.
-    """
-
-    k: int | None
-    gamma: float | None
-    always: NDArray[np.intp]
-    n_before: int | None
-    ties: Ties
-    seeds: Ints
-
-    def contest(self) -> Contest:
-        """Return who may be forgotten while the table is read."""
-        if self.n_before is not None:
-            return Contest()
-        return Contest(self.k, self.gamma, self.always)
-
-    def select(self, scores: Scores[E]) -> Selection[E]:
-        """Return what the rule keeps."""
-        if self.n_before is not None:
-            return keep_preselected(scores, self.n_before, self.gamma, self.always)
-        if self.gamma is not None:
-            return keep_above(scores, self.gamma, self.always)
-        if self.k is None:
-            return keep_all(scores)
-        rng = np.random.default_rng(self.seeds)
-        return keep_top(scores, self.k, self.ties, self.always, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +106,13 @@ class Fitting(ABC, Generic[K]):
     sparse: bool
 
     @abstractmethod
-    def scores(self, contest: Contest) -> Any:
-        """Return the scores of the columns that stay in the contest, of all cases."""
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns that stay in the stream, of all cases."""
 
     @abstractmethod
-    def scores_without(self, sets: list[LeftOut], contest: Callable[[], Contest]) -> list[Any]:
+    def scores_without(
+        self, sets: list[LeftOut], stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
         """Return the same without each of some sets of cases."""
 
     @abstractmethod
@@ -197,7 +153,7 @@ class Fitting(ABC, Generic[K]):
     ) -> list[tuple[LeftOut, Selection[Any], Any]]:
         """Return each set with what is selected without it and the scores, rule after rule."""
         widest = max(rules, key=lambda rule: rule.k or 0)
-        each_scores = self.scores_without(sets, widest.contest)
+        each_scores = self.scores_without(sets, widest.streaming)
         return [
             (left, rule.select(scores), scores)
             for rule in rules
@@ -382,15 +338,17 @@ class BernoulliFitting(ClassFitting[KeptBernoulli]):
     model: BernoulliModel
     binarize: Binarize
 
-    def scores(self, contest: Contest) -> Any:
-        """Return the scores of the columns that stay in the contest, of all cases."""
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns that stay in the stream, of all cases."""
         t = self.table
-        return count_scores(t.X, t.y, self.binarize, t.label, contest)
+        return count_scores(t.X, t.y, self.binarize, t.label, stream)
 
-    def scores_without(self, sets: list[LeftOut], contest: Callable[[], Contest]) -> list[Any]:
+    def scores_without(
+        self, sets: list[LeftOut], stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
         """Return the same without each of some sets of cases."""
         t = self.table
-        return count_scores_without(t.X, t.y, self.binarize, t.label, sets, contest)
+        return count_scores_without(t.X, t.y, self.binarize, t.label, sets, stream)
 
     def _together(self, kept: list[KeptBernoulli]) -> list[KeptBernoulli]:
         return KeptBernoulli.with_posteriors(kept)
@@ -421,15 +379,17 @@ class GaussianFitting(ClassFitting[KeptGaussian]):
     model: GaussianModel
     pseudocounts: Floats
 
-    def scores(self, contest: Contest) -> Any:
-        """Return the scores of the columns that stay in the contest, of all cases."""
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns that stay in the stream, of all cases."""
         t = self.table
-        return class_scores(t.X, t.y, t.classes.size, t.label, contest)
+        return class_scores(t.X, t.y, t.classes.size, t.label, stream)
 
-    def scores_without(self, sets: list[LeftOut], contest: Callable[[], Contest]) -> list[Any]:
+    def scores_without(
+        self, sets: list[LeftOut], stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
         """Return the same without each of some sets of cases."""
         t = self.table
-        return class_scores_without(t.X, t.y, t.classes.size, t.label, sets, contest)
+        return class_scores_without(t.X, t.y, t.classes.size, t.label, sets, stream)
 
     def kept(
         self,
@@ -454,15 +414,17 @@ class RegressionFitting(Fitting[KeptRegression]):
 
     model: GaussianModel
 
-    def scores(self, contest: Contest) -> Any:
-        """Return the scores of the columns that stay in the contest, of all cases."""
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns that stay in the stream, of all cases."""
         t = self.table
-        return line_scores(t.X, t.y, t.label, contest)
+        return line_scores(t.X, t.y, t.label, stream)
 
-    def scores_without(self, sets: list[LeftOut], contest: Callable[[], Contest]) -> list[Any]:
+    def scores_without(
+        self, sets: list[LeftOut], stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
         """Return the same without each of some sets of cases."""
         t = self.table
-        return line_scores_without(t.X, t.y, t.label, sets, contest)
+        return line_scores_without(t.X, t.y, t.label, sets, stream)
 
     def kept(self, scores: Any, selection: Selection[Any], rows: Ints | slice) -> KeptRegression:
         """Return what is left of the columns that were kept, with the cases in these rows."""

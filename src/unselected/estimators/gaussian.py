@@ -2,13 +2,13 @@
 
 from typing import Any, Literal, Self
 
+from unselected.dependence.power import Dependence
 from unselected.estimators.classifying import SelectingClassifier
 from unselected.estimators.fitting import GaussianFitting
 from unselected.estimators.inputs import check_pseudocounts, check_training
 from unselected.estimators.selecting import GaussianEstimator, Prior
-from unselected.kept import KeptGaussian
-from unselected.selection import Ties
-from unselected.tempering import Dependence
+from unselected.fitted.naive_bayes import KeptGaussian
+from unselected.selection.record import Ties
 
 
 class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):

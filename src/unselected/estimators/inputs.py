@@ -16,11 +16,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from unselected.columns import Columns, Label
-from unselected.counting import Binarize
-from unselected.dask_columns import DaskColumns, is_dask_array
-from unselected.events import Statistic
-from unselected.sources import ColumnSource, SparseColumns
+from unselected._typing import ColumnNamer
+from unselected.columns.blocks import Columns
+from unselected.columns.dask import DaskColumns, is_dask_array
+from unselected.columns.sources import ColumnSource, SparseColumns
+from unselected.selection.events import Statistic
+from unselected.statistics.binarizing import Binarize
 
 Target = Literal["two classes", "classes", "numbers"]
 
@@ -50,7 +51,7 @@ class TrainingTable:
         return self.X
 
     @property
-    def label(self) -> Label:
+    def label(self) -> ColumnNamer:
         """How errors call a column; it knows the names alone, for it goes to workers."""
         return partial(column_label, names=self.names)
 

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from unselected.estimators.inputs import TrainingTable, check_flag, check_whole
 from unselected.estimators.selecting import Selecting
-from unselected.sampling import Diagnostics, Draws
-from unselected.scores import Scores
-from unselected.selection import E, Selection
+from unselected.numerics.chains import Diagnostics, Draws
+from unselected.selection.record import E, Selection
+from unselected.selection.scores import Scores
 
 # Of the seeds drawn for a fit, the first ones are for ties, the others for the chains.
 _SEEDS_OF_TIES, _SEEDS = 4, 8

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.estimators.fitting import ClassFitting, RegressionFitting, SelectionRule
+from unselected._typing import Floats
+from unselected.estimators.fitting import ClassFitting, RegressionFitting
 from unselected.estimators.inputs import FEWEST_RESPONSES
-from unselected.leaving_out import LeftOut
-from unselected.quadrature import Floats
+from unselected.selection.rules import SelectionRule
+from unselected.statistics.leaving_out import LeftOut
 
 # Numbers of features that k="loo" tries: 1, 2, 5, 10, and so on up to this.
 _LARGEST_K = 1000

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.contest import count_scores
-from unselected.counting import Binarize, binarize_columns
+from unselected._typing import Floats
 from unselected.estimators.base import LogJointClassifier
 from unselected.estimators.inputs import (
     check_binarize,
@@ -20,8 +19,9 @@ from unselected.estimators.inputs import (
 )
 from unselected.estimators.latent import LatentEstimator
 from unselected.models.mixture import AdjustLabels, MixtureModel, MixturePosterior
-from unselected.quadrature import Floats
-from unselected.selection import Ties
+from unselected.selection.record import Ties
+from unselected.selection.streaming import count_scores
+from unselected.statistics.binarizing import Binarize, binarize_columns
 
 # Tables grow with the square of the number of cases, the time that they take with its cube. Above
 # the second number those that a single move needs are more than are kept.

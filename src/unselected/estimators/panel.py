@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from unselected.columns import Label
+from unselected._typing import ColumnNamer, Floats
+from unselected.columns.sources import ColumnSource
 from unselected.estimators.base import PredictiveRegressor
 from unselected.estimators.explaining import ExplainingClassifier
 from unselected.estimators.inputs import as_columns, column_label, naming_the_column
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
-from unselected.quadrature import Floats
-from unselected.sources import ColumnSource
 
 K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
 C = TypeVar("C", KeptBernoulli, KeptGaussian)
@@ -118,7 +117,7 @@ class ClassifierPanel(ExplainingClassifier, Panel[C]):
     def _log_psi(self) -> Floats:
         return self.kept.log_psi
 
-    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], Label, NDArray[Any]]:
+    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], ColumnNamer, NDArray[Any]]:
         names = np.arange(self.n_features_in_) if self.kept.names is None else self.kept.names
         return self.kept, self._checked_rows(X), self._label, names
 

@@ -4,8 +4,9 @@ from typing import Any, Literal, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from unselected._typing import Floats
 from unselected.estimators.base import PredictiveRegressor
-from unselected.estimators.fitting import RegressionFitting, SelectionRule
+from unselected.estimators.fitting import RegressionFitting
 from unselected.estimators.inputs import check_training
 from unselected.estimators.leave_one_out import (
     LeaveOneOutFit,
@@ -15,10 +16,10 @@ from unselected.estimators.leave_one_out import (
 )
 from unselected.estimators.panel import RegressorPanel
 from unselected.estimators.selecting import GaussianEstimator, Prior
-from unselected.kept import KeptRegression, real_rows
+from unselected.fitted.naive_bayes import KeptRegression, real_rows
 from unselected.models.regression import RegressionPosterior
-from unselected.quadrature import Floats
-from unselected.selection import Ties
+from unselected.selection.record import Ties
+from unselected.selection.rules import SelectionRule
 
 
 class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):

@@ -15,10 +15,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unselected.columns import Columns, check_finite
-from unselected.contest import Contest
-from unselected.effects import FeatureEffects, feature_effects
-from unselected.estimators.fitting import Fitting, SelectionRule
+from unselected._typing import Floats
+from unselected.columns.blocks import Columns, check_finite
+from unselected.columns.sources import ColumnSource
+from unselected.estimators.fitting import Fitting
 from unselected.estimators.inputs import (
     TrainingTable,
     check_choice,
@@ -32,13 +32,14 @@ from unselected.estimators.inputs import (
     find_columns,
 )
 from unselected.estimators.leave_one_out import k_grid, rules_of
-from unselected.events import Statistic
-from unselected.leaving_out import LeftOut
+from unselected.fitted.effects import FeatureEffects, feature_effects
 from unselected.models.gaussian import SHRINKAGE_BOUNDS, GaussianModel
-from unselected.quadrature import Floats
-from unselected.scores import Scores
-from unselected.selection import E, Selection, Ties
-from unselected.sources import ColumnSource
+from unselected.selection.events import Statistic
+from unselected.selection.record import E, Selection, Ties
+from unselected.selection.rules import SelectionRule
+from unselected.selection.scores import Scores
+from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.leaving_out import LeftOut
 
 # A number of features that is found by leaving out each case.
 _CHOSEN_LATER = -1
@@ -177,10 +178,13 @@ class Selecting(SelectorMixin, BaseEstimator):
         return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
 
     def _selected(
-        self, scores_of: Callable[[Contest], Any], rule: SelectionRule, table: TrainingTable
+        self,
+        scores_of: Callable[[StreamingSelection], Any],
+        rule: SelectionRule,
+        table: TrainingTable,
     ) -> tuple[Any, Selection[Any]]:
         """Return the scores, and what the rule keeps by them."""
-        scores = scores_of(Contest() if self.store_scores else rule.contest())
+        scores = scores_of(StreamingSelection() if self.store_scores else rule.streaming())
         self._check_kept_before(scores, rule, table)
         selection = rule.select(scores)
         if rule.gamma is not None:
@@ -194,7 +198,7 @@ class Selecting(SelectorMixin, BaseEstimator):
         if rule.gamma is None or rule.n_before is None:
             return
         kept = np.union1d(scores.above(rule.gamma), rule.always)
-        others = np.setdiff1d(scores.among.columns, kept, assume_unique=True)
+        others = np.setdiff1d(scores.subset.columns, kept, assume_unique=True)
         if others.size:
             value = scores.values(others[:1])[0]
             raise ValueError(
@@ -222,7 +226,7 @@ class Selecting(SelectorMixin, BaseEstimator):
         self.threshold_ = selection.threshold
         self.scores_ = scores.values(selection.indices)
         if self.store_scores:
-            self.feature_scores_ = scores.values(scores.among.columns)
+            self.feature_scores_ = scores.values(scores.subset.columns)
 
 
 class SelectingEstimator(Selecting):

@@ -1,4 +1,10 @@
-"""The paper's experiments, and a comparison on a user's own data: functions, records."""
+"""The paper's experiments, and a comparison on a user's own data: functions, records.
+
+Public modules
+--------------
+compare_regression  comparison of methods for a real response
+folds               folds, and what is fitted in them
+"""
 
 from unselected.experiments.colon import (
     ColonData,

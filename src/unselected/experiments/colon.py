@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.datasets import fetch_openml
 from sklearn.exceptions import ConvergenceWarning
 
+from unselected.dependence.power import Dependence
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.factor import SelectiveFactorClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
@@ -22,7 +23,6 @@ from unselected.estimators.selecting import Prior
 from unselected.experiments.replicates import Record, run_replicates
 from unselected.experiments.simulation import scores
 from unselected.files.tables import read_table
-from unselected.tempering import Dependence
 
 OPENML_ID = 45087
 SHAPE, N_TUMOUR = (62, 2000), 40

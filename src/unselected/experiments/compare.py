@@ -19,8 +19,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
+from unselected._typing import Floats
 from unselected.calibration import Estimate, most_probable
-from unselected.counting import Binarize, count_classes
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import choose_model
 from unselected.estimators.gaussian import SelectiveGaussianNB
@@ -39,7 +39,8 @@ from unselected.experiments.folds import (
     with_numbered_columns,
 )
 from unselected.experiments.replicates import Record, run_replicates
-from unselected.quadrature import Floats
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.counting import count_classes
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
 

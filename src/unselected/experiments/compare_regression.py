@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.estimators.regression import SelectiveNaiveRegressor
@@ -32,7 +33,6 @@ from unselected.experiments.folds import (
     with_numbered_columns,
 )
 from unselected.experiments.replicates import Record, run_replicates
-from unselected.quadrature import Floats
 
 # The ends of the central intervals, and what these promise.
 TAILS = (0.05, 0.95)

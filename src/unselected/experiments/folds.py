@@ -12,9 +12,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
+from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.estimators.inputs import TrainingTable, check_whole, find_columns
-from unselected.quadrature import Floats
 
 
 class RecordOfMethod(Protocol):

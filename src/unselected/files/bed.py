@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.opened import FileColumns, distinct_names, library, places, telling_damage
-from unselected.files.requests import TableError
-from unselected.tables import Ints
+from unselected._typing import Ints
+from unselected.files.sources import FileColumns, distinct_names, library, places, telling_damage
+from unselected.files.table_request import TableError
 
 Coding = Literal["dosage", "presence"]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.requests import Request
+from unselected.files.table_request import Request
 
 Bytes = NDArray[np.uint8]
 

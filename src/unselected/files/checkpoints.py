@@ -6,7 +6,7 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
-from unselected.files import plain
+from unselected.files.writing import plain
 
 _FORMAT = "unselected checkpoints"
 _VERSION = 1

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unselected.files.cells import Block, labels, numbers, side_by_side, strings
-from unselected.files.requests import Request, Table
+from unselected.files.table_request import Request, Table
 
 
 def from_feature_rows(ids: list[str], blocks: Iterable[Block], request: Request) -> Table:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from unselected.files.kinds import Kept
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
+from unselected.files.codecs import Kept
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression
 
 Feature = dict[str, Any]
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unselected._typing import Ints
+from unselected.columns.sources import ColumnSource
 from unselected.files.npz import sparse_source
-from unselected.files.opened import FileColumns, distinct_names, library, places, telling_damage
-from unselected.files.requests import TableError
-from unselected.sources import ColumnSource
-from unselected.tables import Ints
+from unselected.files.sources import FileColumns, distinct_names, library, places, telling_damage
+from unselected.files.table_request import TableError
 
 
 class DenseH5ad(FileColumns):

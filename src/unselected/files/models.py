@@ -13,21 +13,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unselected.effects import FeatureEffects, feature_effects
-from unselected.events import Statistic
-from unselected.explaining import proba_interval
-from unselected.files import write_text
-from unselected.files.entries import (
-    Fault,
-    check_choice,
-    check_list,
-    check_plain,
-    check_record,
-    check_whole,
-    entry_line,
-    read_json,
-)
-from unselected.files.kinds import (
+from unselected._typing import Floats
+from unselected.files.codecs import (
     MOST_FEATURES,
     Entries,
     Kept,
@@ -40,9 +27,23 @@ from unselected.files.kinds import (
     parse_regression,
     regression_entries,
 )
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
-from unselected.prevalence import log_prevalence
-from unselected.quadrature import Floats, log_sum
+from unselected.files.json_checks import (
+    Fault,
+    check_choice,
+    check_list,
+    check_plain,
+    check_record,
+    check_whole,
+    entry_line,
+    read_json,
+)
+from unselected.files.writing import write_text
+from unselected.fitted.effects import FeatureEffects, feature_effects
+from unselected.fitted.explanations import proba_interval
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
+from unselected.fitted.prevalence import log_prevalence
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.events import Statistic
 
 _FORMAT, _VERSION = "unselected model", 1
 _MOST_BYTES = 1 << 28

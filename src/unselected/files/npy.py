@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.opened import FileColumns, telling_damage
-from unselected.tables import Ints
+from unselected._typing import Ints
+from unselected.files.sources import FileColumns, telling_damage
 
 # Bytes of a row that are best read at a time, ...
 _PIECE_BYTES = 1 << 16

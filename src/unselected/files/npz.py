@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unselected.files.opened import check_table, distinct_names, telling_damage
-from unselected.sources import SparseColumns
+from unselected.columns.sources import SparseColumns
+from unselected.files.sources import check_table, distinct_names, telling_damage
 
 # The array with names that may be stored beside the matrix.
 _NAMES = "feature_names"

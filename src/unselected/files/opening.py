@@ -4,13 +4,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from unselected.columns.sources import ColumnSource
 from unselected.files.bed import Coding, open_bed
 from unselected.files.h5ad import open_h5ad
 from unselected.files.npy import open_npy
 from unselected.files.npz import open_npz
 from unselected.files.parquet import open_parquet
 from unselected.files.zarr import open_zarr
-from unselected.sources import ColumnSource
 
 _ENDINGS = ".npy, .npz, .parquet, .h5ad, .bed and .zarr"
 

@@ -18,7 +18,7 @@ from unselected.files.cells import (
     strings,
 )
 from unselected.files.feature_rows import from_feature_rows
-from unselected.files.requests import Layout, Request, Table, TableError
+from unselected.files.table_request import Layout, Request, Table, TableError
 
 _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 

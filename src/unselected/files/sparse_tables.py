@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unselected.files.cells import as_text, known_labels, narrowed, strings
-from unselected.files.requests import Request, Table, TableError
+from unselected.files.table_request import Request, Table, TableError
 
 
 def read_sparse(file: IO[bytes], request: Request) -> Table:

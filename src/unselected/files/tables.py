@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from unselected.files import STANDARD
 from unselected.files.parquet_tables import read_parquet
-from unselected.files.requests import Request, Table
 from unselected.files.sparse_tables import read_sparse
+from unselected.files.table_request import Request, Table
 from unselected.files.text_tables import DELIMITERS, read_text
+from unselected.files.writing import STANDARD
 
 _ENDINGS = ".csv, .tsv or .txt (also with .gz), .parquet and .npz"
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from unselected.files.cells import Block, Bytes, labels, narrowed, numbers, strings
 from unselected.files.feature_rows import from_feature_rows
-from unselected.files.requests import Layout, Request, Table
+from unselected.files.table_request import Layout, Request, Table
 
 # Delimiters that a text file may have: the most frequent one in its first line, or the first here.
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t,;"}

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.files.opened import FileColumns, library, places, stamp, telling_damage
-from unselected.files.requests import TableError
-from unselected.tables import Ints
+from unselected._typing import Ints
+from unselected.files.sources import FileColumns, library, places, stamp, telling_damage
+from unselected.files.table_request import TableError
 
 # State of a chunk that has no file: all of it is the fill value.
 _NO_CHUNK = 0

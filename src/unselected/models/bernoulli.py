@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, log_expit, xlogy
 
-from unselected.counting import ClassCounts
-from unselected.events import Event
+from unselected._typing import Floats, Ints
 from unselected.models.concentration import ConcentrationPrior, LogFunction
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
@@ -26,9 +25,12 @@ from unselected.models.two_groups import (
     log_mixed,
     related_probability,
 )
-from unselected.omission import OmittedCounts, log_omission, selected_probabilities
-from unselected.quadrature import TOLERANCE, Floats, gauss_legendre, log_sum, simpson, theta_nodes
-from unselected.tables import CountLaw, Ints, compare
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.quadrature import TOLERANCE, gauss_legendre, log_sum, simpson, theta_nodes
+from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
+from unselected.selection.correlation import compare
+from unselected.selection.events import Event
+from unselected.statistics.counts import ClassCounts
 
 # Where 1 / alpha is 0: the features are unrelated to the classes.
 _NULL = -np.inf

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammainccinv, gammaln
 
-from unselected.quadrature import NEGLIGIBLE, TOLERANCE, Floats, trapezoid
+from unselected._typing import Floats
+from unselected.numerics.quadrature import NEGLIGIBLE, TOLERANCE, trapezoid
 
 LogFunction = Callable[[Floats], Floats]
 

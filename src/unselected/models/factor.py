@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr
 
-from unselected.events import RealEvent
-from unselected.factor_omission import FactorOmission
-from unselected.kernels import kernels_for_chains
+from unselected._typing import Floats
 from unselected.models.factor_columns import ProbitResponse, RealResponse, Response
 from unselected.models.factor_sampler import FactorSampler
-from unselected.quadrature import Floats, log_sum
-from unselected.sampling import Draws, run_chains
+from unselected.numerics.chains import Draws, run_chains
+from unselected.numerics.kernels import kernels_for_chains
+from unselected.numerics.quadrature import log_sum
+from unselected.omission.factor import FactorOmission
+from unselected.selection.events import RealEvent
 
 Kind = Literal["real", "classes"]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 # Part of a column's sum of squares that is noise at the least: rounding leaves no less.
 _LEAST_NOISE = 1e-13

@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from unselected.factor_omission import FactorOmission
+from unselected._typing import Floats
 from unselected.models.factor_columns import ColumnsGivenFactors, GivenFactors, Lines, Response
-from unselected.quadrature import Floats
-from unselected.slices import elliptical_step, slice_step
+from unselected.numerics.slice_sampling import elliptical_step, slice_step
+from unselected.omission.factor import FactorOmission
 
 # About how wide the densities of log tau^2, log tau_0^2 and of the log scale are.
 _WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 1.0, 2.0, 0.2

@@ -21,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-from unselected.events import RealEvent
+from unselected._typing import Floats
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.two_groups import FractionPrior, Fractions
-from unselected.moments import Contrasts
-from unselected.omission import log_real_omission
-from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
+from unselected.numerics.quadrature import NEGLIGIBLE, log_sum, trapezoid
+from unselected.omission.real import log_real_omission
+from unselected.selection.events import RealEvent
+from unselected.statistics.moments import Contrasts
 
 # Weaker shrinkage takes too many nodes of the common variance, stronger leaves no digits.
 SHRINKAGE_BOUNDS = (0.1, 1e6)

@@ -13,9 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.counting import ClassCounts
-from unselected.events import Event
-from unselected.kernels import kernels_for_moves
+from unselected._typing import Floats, Ints
 from unselected.models.bernoulli import BernoulliModel, Likelihood
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.mixture_moves import Labelled, Worth, move_labels
@@ -27,9 +25,11 @@ from unselected.models.mixture_tables import (
     ResponseTables,
     grid_for,
 )
-from unselected.quadrature import Floats, log_sum
-from unselected.sampling import Draws, run_chains
-from unselected.tables import Ints
+from unselected.numerics.chains import Draws, run_chains
+from unselected.numerics.kernels import kernels_for_moves
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.events import Event
+from unselected.statistics.counts import ClassCounts
 
 AdjustLabels = Literal["exact", "ignore"]
 

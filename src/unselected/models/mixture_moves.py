@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.quadrature import Floats
-from unselected.tables import Ints
+from unselected._typing import Floats, Ints
 
 
 class Labelled(NamedTuple):

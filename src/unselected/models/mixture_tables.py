@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln
 
-from unselected.events import Event
+from unselected._typing import Floats, Ints
 from unselected.models.concentration import ConcentrationPrior
-from unselected.models.mixture_omission import LabelledOmission, log_choose
-from unselected.quadrature import Floats, find_peaks, gauss_legendre, log_sum, theta_nodes
-from unselected.tables import Ints
+from unselected.numerics.quadrature import find_peaks, gauss_legendre, log_sum, theta_nodes
+from unselected.omission.mixture import LabelledOmission, log_choose
+from unselected.selection.events import Event
 
 # Nodes of alpha that are computed together.
 BLOCK = 16

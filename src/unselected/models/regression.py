@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, sici
 
+from unselected._typing import Floats
 from unselected.models.gaussian import GaussianPosterior
-from unselected.quadrature import Floats, find_peaks, log_sum
+from unselected.numerics.quadrature import find_peaks, log_sum
 
 Bools = NDArray[np.bool_]
 

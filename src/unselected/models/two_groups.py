@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from unselected.quadrature import NEGLIGIBLE, Floats, log_sum, trapezoid
+from unselected._typing import Floats
+from unselected.numerics.quadrature import NEGLIGIBLE, log_sum, trapezoid
 
 # Where the variable t of the rule ends: less than 1e-40 of the prior is outside.
 _FARTHEST = 4.2

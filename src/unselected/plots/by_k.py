@@ -10,6 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from unselected._typing import Floats
 from unselected.plots.records import Tables, check_methods, tables_by_k
 from unselected.plots.style import (
     LIGHT,
@@ -21,7 +22,6 @@ from unselected.plots.style import (
     ticks_at_k,
     tidy,
 )
-from unselected.quadrature import Floats
 
 METHODS = tuple(METHOD_STYLES)
 _TITLES = {

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from scipy.interpolate import Akima1DInterpolator
 from sklearn.utils.validation import check_is_fitted
 
+from unselected._typing import Floats
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.regression import SelectiveNaiveRegressor
@@ -22,7 +23,6 @@ from unselected.plots.style import (
     styles_of,
     tidy,
 )
-from unselected.quadrature import Floats
 
 Selective = SelectiveBernoulliNB | SelectiveGaussianNB | SelectiveNaiveRegressor
 

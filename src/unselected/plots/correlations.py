@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.utils import check_X_y
 
-from unselected.counting import count_classes
-from unselected.omission import OmittedCounts
+from unselected._typing import Floats
+from unselected.omission.binary import OmittedCounts
 from unselected.plots.style import (
     CELLS,
     DARK,
@@ -26,8 +26,8 @@ from unselected.plots.style import (
     legend_above,
     tidy,
 )
-from unselected.quadrature import Floats
-from unselected.tables import absolute_cor, cor_squared, threshold_cut
+from unselected.selection.correlation import absolute_cor, cor_squared, threshold_cut
+from unselected.statistics.counting import count_classes
 
 _MINUS = "\N{MINUS SIGN}"
 

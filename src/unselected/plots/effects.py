@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from unselected.effects import Effect, FeatureEffects
+from unselected.fitted.effects import Effect, FeatureEffects
 from unselected.plots.concentration import Selective, check_estimator
 from unselected.plots.style import (
     BAND,

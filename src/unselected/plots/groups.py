@@ -6,6 +6,7 @@ from typing import Any, Self
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from unselected._typing import Floats
 from unselected.plots.records import Tables, tables_by_group
 from unselected.plots.style import (
     METHOD_STYLES,
@@ -15,7 +16,6 @@ from unselected.plots.style import (
     square_limits,
     tidy,
 )
-from unselected.quadrature import Floats
 
 METHODS = ("corrected", "uncorrected")
 _SCORES = {

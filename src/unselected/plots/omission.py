@@ -9,14 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from unselected.events import RealEvent, Statistic
-from unselected.kept import KeptBernoulli, KeptGaussian, KeptRegression
-from unselected.omission import (
-    OmittedCounts,
-    log_omission,
-    log_real_omission,
-    selected_probabilities,
-)
+from unselected._typing import Floats
+from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.quadrature import gauss_legendre, theta_nodes
+from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
+from unselected.omission.real import log_real_omission
 from unselected.plots.concentration import (
     N_POINTS,
     Posterior,
@@ -28,8 +26,8 @@ from unselected.plots.concentration import (
 )
 from unselected.plots.correlations import check_counts
 from unselected.plots.style import DARK, LIGHT, PALE, axes_or_new, legend_above, log_ticks, tidy
-from unselected.quadrature import Floats, gauss_legendre, theta_nodes
-from unselected.tables import CountLaw, threshold_cut
+from unselected.selection.correlation import threshold_cut
+from unselected.selection.events import RealEvent, Statistic
 
 # Letters that a legend has room for, to describe the cases.
 _MOST_LETTERS = 60

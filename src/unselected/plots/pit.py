@@ -9,6 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from scipy.stats import kstwo
 
+from unselected._typing import Floats
 from unselected.calibration import coverage_curve
 from unselected.calibration.intervals import tails
 from unselected.calibration.pit import checked_pit
@@ -20,7 +21,6 @@ from unselected.plots.style import (
     styles_of,
     tidy,
 )
-from unselected.quadrature import Floats
 
 
 def checked_pits(predictions: Mapping[str, Any]) -> dict[str, Floats]:

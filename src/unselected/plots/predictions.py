@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
+from unselected._typing import Floats
 from unselected.calibration.several_classes import checked_classes, predicted_classes
 from unselected.plots.style import (
     DARK,
@@ -18,7 +19,6 @@ from unselected.plots.style import (
     legend_above,
     tidy,
 )
-from unselected.quadrature import Floats
 
 
 def class_words(pos_label: Any) -> str:

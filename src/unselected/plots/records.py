@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 Tables = dict[str, Floats]
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unselected._typing import Floats
 from unselected.calibration import reliability_curve
 from unselected.plots.predictions import class_words, positives, probabilities
 from unselected.plots.style import (
@@ -20,7 +21,6 @@ from unselected.plots.style import (
     legend_above,
     tidy,
 )
-from unselected.quadrature import Floats
 
 _N_BINS = 40
 

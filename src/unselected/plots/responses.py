@@ -8,6 +8,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from unselected._typing import Floats
 from unselected.calibration.intervals import tails
 from unselected.calibration.real_response import checked_means_and_intervals, is_inside
 from unselected.plots.style import (
@@ -20,7 +21,6 @@ from unselected.plots.style import (
     legend_above,
     tidy,
 )
-from unselected.quadrature import Floats
 
 
 class PredictedActualDisplay:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from unselected.quadrature import Floats
+from unselected._typing import Floats
 
 # From dark to light; the greys of figure 1 are the paper's.
 INK = "#1a1a1a"

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 
+from unselected._typing import Floats
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.fitting import N_FOLDS, dealt
 from unselected.estimators.gaussian import SelectiveGaussianNB
-from unselected.quadrature import Floats
 from unselected.report.page import decimals, paragraph, table
 
 # How many cases a page lists.

@@ -8,25 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected._typing import Floats
 from unselected.calibration import DecileRow, decile_table, most_probable
-from unselected.dependence import DependenceReport
+from unselected.dependence.diagnosis import DependenceReport
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.experiments import ComparisonRecord, ComparisonRow, compare, comparison_table
 from unselected.experiments.folds import by_method
 from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
-from unselected.quadrature import Floats
-from unselected.report.both import (
-    BOTH,
-    both_fitted,
-    column_names,
-    feature_table,
-    interval_of_mean,
-    kept_sentence,
-    posterior_figures,
-    preselected_sentences,
-    settings_of,
-)
 from unselected.report.cases import CaseIntervals
 from unselected.report.dependence import dependence_section
 from unselected.report.page import (
@@ -38,6 +27,17 @@ from unselected.report.page import (
     settings_table,
     table,
     with_interval,
+)
+from unselected.report.shared import (
+    BOTH,
+    both_fitted,
+    column_names,
+    feature_table,
+    interval_of_mean,
+    kept_sentence,
+    posterior_figures,
+    preselected_sentences,
+    settings_of,
 )
 
 # A log loss this much above that of the class frequencies is no matter of chance.

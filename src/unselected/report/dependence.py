@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unselected.dependence import DependenceReport
+from unselected.dependence.diagnosis import DependenceReport
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.report.page import paragraph, table

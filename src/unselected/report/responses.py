@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected._typing import Floats
 from unselected.calibration import RegressionSummary, summarize_regression
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.experiments import (
@@ -17,19 +18,8 @@ from unselected.experiments import (
 )
 from unselected.experiments.compare_regression import MEAN_ONLY, PROMISED_COVERAGE
 from unselected.experiments.folds import by_method
+from unselected.numerics.quadrature import log_sum
 from unselected.plots import CoverageDisplay, PITDisplay, PredictedActualDisplay
-from unselected.quadrature import Floats, log_sum
-from unselected.report.both import (
-    BOTH,
-    both_fitted,
-    column_names,
-    feature_table,
-    interval_of_mean,
-    kept_sentence,
-    posterior_figures,
-    preselected_sentences,
-    settings_of,
-)
 from unselected.report.page import (
     decimals,
     digits,
@@ -40,6 +30,17 @@ from unselected.report.page import (
     settings_table,
     table,
     with_interval,
+)
+from unselected.report.shared import (
+    BOTH,
+    both_fitted,
+    column_names,
+    feature_table,
+    interval_of_mean,
+    kept_sentence,
+    posterior_figures,
+    preselected_sentences,
+    settings_of,
 )
 
 

@@ -1,0 +1,11 @@
+"""The types that every room speaks of."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+# How an error names a column: from its number in the table.
+ColumnNamer = Callable[[int], str]

@@ -1,0 +1,111 @@
+"""Tables that stay in their files: which they are, and what a command reads of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Ints
+from unselected.columns.sources import ColumnSource
+from unselected.files.bed import Coding
+from unselected.files.opening import ending_of, open_columns
+from unselected.files.sources import places
+
+_ENDINGS = (".npy", ".h5ad", ".bed", ".zarr")
+
+
+def stays_in_its_file(path: str) -> bool:
+    """Say whether a table is opened and read by columns, and not read as a whole.
+
+    >>> stays_in_its_file("genotypes.bed"), stays_in_its_file("train.csv")
+    (True, False)
+    """
+    return ending_of(path) in _ENDINGS
+
+
+def open_for(model: str, path: str, *, names: bool = True) -> ColumnSource:
+    """Open a table for a model: of genotypes, bernoulli takes the presence of an allele."""
+    if ending_of(path) != ".bed":
+        return open_columns(path, names=names)
+    coding: Coding = "presence" if model == "bernoulli" else "dosage"
+    return open_columns(path, names=names, coding=coding)
+
+
+@dataclass(frozen=True)
+class ColumnNumbers:
+    """Names of columns that have none: their numbers, from 0 on, made only when they are needed.
+
+    >>> names = ColumnNumbers(10_000_000)
+    >>> names[np.array([3, 1])].tolist(), names.place("9999999"), names.place("age")
+    (['3', '1'], 9999999, None)
+    """
+
+    n_columns: int
+
+    def __getitem__(self, columns: slice | Ints) -> NDArray[Any]:
+        numbers = places(columns, self.n_columns)
+        return np.array([str(number) for number in numbers.tolist()], dtype=object)
+
+    def place(self, name: str) -> int | None:
+        """Return the column with this name; None where there is none."""
+        is_number = name.isascii() and name.isdecimal() and (name == "0" or name[0] != "0")
+        return int(name) if is_number and int(name) < self.n_columns else None
+
+
+def names_in(source: ColumnSource) -> NDArray[Any] | ColumnNumbers:
+    """Return the names of the columns, or where there are none their numbers."""
+    return ColumnNumbers(source.shape[1]) if source.names is None else source.names
+
+
+def check_whole(path: str, no_names: bool) -> None:
+    """Raise where an option is given that is for tables that stay in their files."""
+    if no_names:
+        raise ValueError(
+            f"--no-names does not go with {path}, which is read as a whole: leave it out."
+        )
+
+
+def check_plain(path: str, id_column: str | None, features_in_rows: bool) -> None:
+    """Raise where options are given that are for tables that are read as a whole."""
+    for option, given in (
+        ("--id", id_column is not None),
+        ("--features-in-rows", features_in_rows),
+    ):
+        if given:
+            raise ValueError(f"{option} does not go with {path}, which has no such: leave it out.")
+
+
+def read_kept(path: str, model: str, names: NDArray[Any] | None, *, no_names: bool) -> NDArray[Any]:
+    """Read the columns with these names, in this order; all where a model knows no names."""
+    source = open_for(model, path, names=not no_names)
+    if names is None:
+        return source[:, slice(0, source.shape[1])]
+    return source[:, _places(names.tolist(), names_in(source), path, no_names=no_names)]
+
+
+def _places(
+    wanted: list[str], known: NDArray[Any] | ColumnNumbers, path: str, *, no_names: bool
+) -> Ints:
+    if isinstance(known, ColumnNumbers):
+        found = {name: known.place(name) for name in wanted}
+    else:
+        needed = set(wanted)
+        found = {name: place for place, name in enumerate(known.tolist()) if name in needed}
+    missing = [name for name in wanted if found.get(name) is None]
+    if missing:
+        raise ValueError(
+            f"{path}: {len(missing)} of the {len(wanted)} features that are needed are missing, "
+            f"the first of them {missing[0]!r}: {_remedy(wanted, no_names=no_names)}."
+        )
+    return np.array([found[name] for name in wanted], dtype=np.intp)
+
+
+def _remedy(wanted: list[str], *, no_names: bool) -> str:
+    """Return what to do where columns are not found, perhaps because the model has numbers only."""
+    are_numbers = all(name.isdecimal() for name in wanted)
+    if no_names and not are_numbers:
+        return "the model knows names, so leave out --no-names"
+    if not no_names and are_numbers:
+        return "add them to the file, or use --no-names if the model was fitted so"
+    return "add them to the file"

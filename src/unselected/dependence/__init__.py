@@ -1,0 +1,9 @@
+"""Features that depend on each other: power likelihoods, correlated likelihoods, diagnosis.
+
+Public modules
+--------------
+averaging   averaging over likelihoods, with weights from cases left out
+correlated  likelihoods with correlations within classes, and class-specific variances
+diagnosis   whether features depend on each other, and what to do
+power       the power of the likelihood, and the outlier fraction
+"""

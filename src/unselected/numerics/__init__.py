@@ -1,0 +1,11 @@
+"""Numerical methods that know nothing of features or classes.
+
+Public modules
+--------------
+beta_binomial      tables of the beta-binomial law, for all counts at once
+chains             Markov chains: running them, their draws, R-hat and effective sample sizes
+chi_squared_ratio  ratios of weighted sums of squared normals, by a contour integral
+kernels            compiled loops (numba), where they pay
+quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
+slice_sampling     slice and elliptical slice sampling
+"""

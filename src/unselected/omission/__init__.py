@@ -1,0 +1,9 @@
+"""The omission probability: how likely one feature is to stay unselected, given the parameters.
+
+Public modules
+--------------
+binary   binary features, two classes
+factor   real-valued features with latent factors
+mixture  binary features with latent groups of cases
+real     real-valued features, classes or a real response
+"""

@@ -1,0 +1,163 @@
+"""The event that selection makes: all that is remembered of the omitted features.
+
+It says that each of them looked too weak, and no more. A model adds its log probability to the log
+posterior; the uncorrected method is the same with an empty event.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaln
+
+from unselected._typing import Floats, Ints
+from unselected.numerics.quadrature import log_sum
+
+Statistic = Literal["|COR|", "F"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What is known of the omitted features: how many are below a cut, how many at most there.
+
+    ``n_below`` features are strictly below the cut and ``n_at_most`` at most there. ``n_lottery``
+    features are at most there and, where tied with the ``n_kept_ties`` kept features at the cut,
+    lost a fair draw for the places against them (the paper's rule).
+
+    The empty event, ``Event()``, is that of the uncorrected method.
+    """
+
+    cut: Fraction | None = None
+    n_below: int = 0
+    n_at_most: int = 0
+    n_lottery: int = 0
+    n_kept_ties: int = 0
+
+    @property
+    def n_omitted(self) -> int:
+        """How many omitted features the event speaks of."""
+        return self.n_below + self.n_at_most + self.n_lottery
+
+    def emptied(self) -> "Event":
+        """Return the same cut with nothing known to be below it: the uncorrected method."""
+        return Event(self.cut)
+
+    @property
+    def needs_below(self) -> bool:
+        """Whether the event depends on the probability of being strictly below the cut."""
+        return self.n_below + self.n_lottery > 0
+
+    def log_prob(self, log_below: Floats, log_at_most: Floats) -> Floats:
+        """Return the log probability of the event where a single feature has these.
+
+        >>> import numpy as np
+        >>> event = Event(n_below=0, n_at_most=3)
+        >>> float(np.exp(event.log_prob(np.array(-np.inf), np.log(np.array(0.5)))).round(12))
+        0.125
+        """
+        log_below, log_at_most = np.asarray(log_below), np.asarray(log_at_most)
+        total = np.zeros(log_at_most.shape)
+        if self.n_below:
+            total = total + self.n_below * log_below
+        if self.n_at_most + self.n_lottery:
+            total = total + (self.n_at_most + self.n_lottery) * log_at_most
+        if self.n_lottery:
+            tied = -np.expm1(log_below - log_at_most)
+            total = total + log_lottery(tied, self.n_kept_ties, self.n_lottery)
+        return total
+
+
+def log_lottery(tied: Floats, t: int, n_omitted: int) -> Floats:
+    """Return log E[1 / binomial(t + r, t)], r ~ Binomial(n_omitted, tied).
+
+    ``tied`` is the probability that an omitted feature is at the cut, r the unknown number of those
+    that are; the t kept ones are one of binomial(t + r, t) equally likely outcomes of the draw.
+    Equal to t * integral over s in (0, 1) of s^(t-1) (1 - s tied)^n_omitted ds, an incomplete beta
+    function; where r < t is to be expected that could underflow, and the sum over r is taken.
+
+    >>> np.exp(log_lottery(np.array([0.25, 1.0]), 1, 1)).round(12).tolist()  # 1 - tied / 2
+    [0.875, 0.5]
+    """
+    tied = np.asarray(tied, dtype=np.float64)
+    few = (tied * n_omitted < t) & (tied < 1.0)
+    result = np.empty(tied.shape)
+    result[few] = _log_lottery_sum(tied[few], t, n_omitted)
+    q = tied[~few]
+    result[~few] = np.log(betainc(t, n_omitted + 1.0, q)) - t * np.log(q)
+    result[~few] += np.log(t) + betaln(t, n_omitted + 1.0)
+    return result
+
+
+def _log_lottery_sum(q: Floats, t: int, n_omitted: int) -> Floats:
+    # Ratio of the terms r + 1 and r; from r = 2 t on they fall faster than 1 / 2.
+    r = np.arange(min(n_omitted, 2 * t + 60))
+    log_odds = np.log(np.maximum(q, 1e-300)) - np.log1p(-q)  # a sum over r >= 1 that is then 0
+    log_terms = np.cumsum(np.log((n_omitted - r) / (t + 1.0 + r)) + log_odds[:, np.newaxis], axis=1)
+    log_rest = log_sum(log_terms, axis=1) if r.size else np.full(q.shape, -np.inf)
+    return n_omitted * np.log1p(-q) + np.logaddexp(0.0, log_rest)
+
+
+@dataclass(frozen=True, eq=False)
+class RealEvent:
+    """What is known of omitted real-valued features: that none passed the cut.
+
+    Ties have probability 0 here, so that it does not matter how they are broken. Given tau,
+    a feature is omitted when sum_i (1 + tau^2 lam_i) chi^2_1 <= kappa chi^2_nu, where lam and nu
+    depend on which of its values are known: features with the same ones form a pattern.
+
+    Attributes
+    ----------
+    cut : float or None
+        The largest score that is omitted; None where there is no cut.
+    statistic : {"|COR|", "F"}
+        What the cut is a value of.
+    lam : array of shape (patterns, q)
+        The first pattern is that of a feature whose values are all known.
+    nu : array of shape (patterns,)
+    n_features : array of shape (patterns,)
+        How many omitted features have the pattern.
+    """
+
+    cut: float | None
+    statistic: Statistic
+    lam: Floats
+    nu: Floats
+    n_features: Ints
+
+    @property
+    def n_omitted(self) -> int:
+        """How many omitted features the event speaks of."""
+        return int(self.n_features.sum())
+
+    @property
+    def kappa(self) -> Floats:
+        """For each pattern, the largest ratio of the sums of squares that is omitted."""
+        if self.cut is None:
+            return np.full(self.nu.shape, np.inf)
+        with np.errstate(divide="ignore", over="ignore"):
+            if self.statistic == "F":
+                return np.asarray(self.cut * self.lam.shape[1] / self.nu)
+            square = np.float64(self.cut) ** 2
+            return np.full(self.nu.shape, square / np.maximum(1.0 - square, 0.0))
+
+    def log_prob(self, log_at_most: Floats) -> Floats:
+        """Return the log probability of the event where single features have these.
+
+        Parameters
+        ----------
+        log_at_most : array of shape (..., patterns)
+            -inf is of no account for a pattern that no omitted feature has.
+        """
+        some = self.n_features > 0
+        return np.asarray(log_at_most[..., some] @ self.n_features[some].astype(np.float64))
+
+    def patterns(self, which: NDArray[np.bool_] | slice) -> "RealEvent":
+        """Return what the event says of the features with some of the patterns."""
+        parts = (self.lam[which], self.nu[which], self.n_features[which])
+        return RealEvent(self.cut, self.statistic, *parts)
+
+    def emptied(self) -> "RealEvent":
+        """Return the same cut with nothing known to be below it: the uncorrected method."""
+        return replace(self, n_features=np.zeros_like(self.n_features))

@@ -1,0 +1,129 @@
+"""The scores of columns without some of the cases."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected.columns.blocks import Columns, check_finite, in_threads, shifted, wide_blocks
+from unselected.columns.subset import ColumnSubset
+from unselected.selection.scores import CountScores, RealScores
+from unselected.selection.streaming import Accumulator, StreamingSelection
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.counts import ClassCounts, Counted
+from unselected.statistics.leaving_out import (
+    LeftOut,
+    SomeMoments,
+    class_moments_without,
+    counts_without,
+    line_moments_without,
+)
+from unselected.statistics.moments import LineMoments
+
+S = TypeVar("S", CountScores, RealScores)
+
+
+def count_scores_without(
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+) -> list[CountScores]:
+    """Return the scores of binary columns that can be selected without each of some sets of cases.
+
+    Parameters
+    ----------
+    X, y, binarize, label
+        As in `counting.over_counts`; the table is read a block at a time, and made dense there.
+    sets : list of LeftOut
+    new_stream : callable
+        Returns a new selection by the same rule; each set has its own.
+    """
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[NDArray[Any], Floats]]:
+        check_finite(values, names)
+        return counts_without(values, y, binarize, names, sets)
+
+    def score(
+        counted: tuple[NDArray[Any], Floats], left: LeftOut, subset: ColumnSubset
+    ) -> CountScores:
+        (I0, I1), cuts = counted
+        n1 = int(np.count_nonzero(y[left.kept]))
+        return CountScores(Counted(ClassCounts(I0, I1, left.kept.size - n1, n1), cuts), subset)
+
+    blocks = wide_blocks(X, X.dtype.itemsize)
+    return _scores_without(X, blocks, label, sets, new_stream, block, score, CountScores.united)
+
+
+def class_scores_without(
+    X: Columns,
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+) -> list[RealScores]:
+    """Return the scores of real-valued columns by class, without each of some sets of cases."""
+    n_best = new_stream().n_best
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[SomeMoments]:
+        return class_moments_without(values, y, n_classes, names, sets, n_best)
+
+    def score(some: SomeMoments, left: LeftOut, subset: ColumnSubset) -> RealScores:  # noqa: ARG001
+        if some.places is None:
+            return RealScores.of(some.moments, subset)
+        scores = RealScores.of(some.moments, subset.take(some.places))
+        return replace(scores, n_varying=scores.n_varying + some.n_others)
+
+    blocks = wide_blocks(X)
+    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+
+
+def line_scores_without(
+    X: Columns,
+    y: Floats,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+) -> list[RealScores]:
+    """Return the scores of columns with a real response, without each of some sets of cases."""
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[LineMoments]:
+        return line_moments_without(values, y, names, sets)
+
+    def score(moments: LineMoments, left: LeftOut, subset: ColumnSubset) -> RealScores:  # noqa: ARG001
+        return RealScores.of(moments, subset)
+
+    blocks = wide_blocks(X)
+    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+
+
+def _scores_without(
+    X: Columns,
+    blocks: list[slice],
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+    block: Callable[[NDArray[Any], ColumnNamer], Iterator[Any]],
+    score: Callable[[Any, LeftOut, ColumnSubset], S],
+    unite: Callable[[list[S]], S],
+) -> list[S]:
+    streams = [new_stream() for _ in sets]
+    accumulators = [Accumulator(stream, unite) for stream in streams]
+    p = X.shape[1]
+
+    def work(columns: slice) -> list[S]:
+        subset = ColumnSubset(np.arange(columns.start, columns.stop), p)
+        summed = block(X[:, columns], shifted(label, columns.start))
+        each = zip(streams, sets, summed, strict=True)
+        return [stream.filter(score(part, left, subset)) for stream, left, part in each]
+
+    for parts in in_threads(work, blocks):
+        for accumulator, part in zip(accumulators, parts, strict=True):
+            accumulator.add(part)
+    return [accumulator.result() for accumulator in accumulators]

@@ -1,0 +1,194 @@
+"""Who can still be selected: the scores of a table are filtered while it is read.
+
+A column that is below the k-th best of those already seen, or not above a threshold, is forgotten
+at once. What is kept of a table of p columns is then what its best columns need, whatever p is;
+of the others it is known how many they are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats, Ints
+from unselected.columns.blocks import Columns
+from unselected.columns.subset import ColumnSubset
+from unselected.selection.correlation import CLOSE
+from unselected.selection.scores import CountScores, RealScores
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.counting import over_counts
+from unselected.statistics.counts import Counted
+from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.summing import over_class_moments, over_line_moments
+
+S = TypeVar("S", CountScores, RealScores)
+
+# Columns that are enough to find a first bound.
+_FEW = 4096
+# Columns that may wait to be filtered again, besides twice those that are to be kept.
+_WAITING = 10_000
+
+
+@dataclass
+class StreamingSelection:
+    """The rule by which columns drop out.
+
+    Attributes
+    ----------
+    k : int or None
+        So many of those that compete will be kept at most.
+    gamma : float or None
+        Nothing at or below this will be kept.
+    always : array of int
+        Columns that are kept and do not compete.
+    bound : float
+        What the k-th best has at least, as far as is known.
+    """
+
+    k: int | None = None
+    gamma: float | None = None
+    always: Ints = field(default_factory=lambda: np.array([], dtype=np.intp))
+    bound: float = -np.inf
+
+    def filter(self, scores: S) -> S:
+        """Return the scores of those that stay, ties at the k-th place included."""
+        if self.gamma is None and self.k is None:
+            return scores
+        if self.gamma is not None:
+            above = scores.subset.places(scores.above(self.gamma))
+            return scores.stay(np.union1d(above, np.flatnonzero(self._exempt(scores.subset))))
+        if self.bound == -np.inf:  # the k-th best of a few columns is not above that of all
+            few = scores.stay(np.arange(min(max(_FEW, 8 * self._k), scores.subset.columns.size)))
+            scores = self._at_least(scores, self._kth(few))
+        else:
+            scores = self._at_least(scores, self.bound)
+        return self._at_least(scores, self._kth(scores))
+
+    @property
+    def n_best(self) -> int | None:
+        """How many of the best columns are all that is needed; None where others are too."""
+        return None if self.gamma is not None or self.always.size else self.k
+
+    def learn(self, scores: S) -> None:
+        """Raise the bound to the k-th best of these."""
+        if self.k is not None:
+            self.bound = max(self.bound, self._kth(scores))
+
+    @property
+    def _k(self) -> int:
+        assert self.k is not None
+        return self.k
+
+    def _at_least(self, scores: S, bound: float) -> S:
+        """Return the scores that are at least that, ties included, and those that need not be."""
+        if bound == -np.inf:
+            return scores
+        staying = scores.at_least(bound * (1.0 - CLOSE))
+        if self.always.size:
+            staying |= self._exempt(scores.subset)
+        return scores.stay(np.flatnonzero(staying))
+
+    def _kth(self, scores: S) -> float:
+        """Return the k-th best of those that compete."""
+        rough = scores.rough
+        if self.always.size:
+            rough = rough[~self._exempt(scores.subset)]
+        return _kth(rough, self._k)
+
+    def _exempt(self, subset: ColumnSubset) -> NDArray[np.bool_]:
+        """Say which columns do not compete."""
+        return np.isin(subset.columns, self.always, assume_unique=True)
+
+
+def _kth(values: Floats, k: int) -> float:
+    """Return the k-th largest value; -inf where there are fewer."""
+    if values.size < k:
+        return -np.inf
+    return float(np.partition(values, values.size - k)[values.size - k])
+
+
+def count_scores(
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: ColumnNamer,
+    stream: StreamingSelection,
+) -> CountScores:
+    """Return the scores of the binary columns that can be selected, in one pass over a table.
+
+    The parameters are those of `counting.over_counts`.
+
+    >>> X = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 0]])
+    >>> best = count_scores(X, np.array([0, 0, 1, 1]), None, str, StreamingSelection(k=1))
+    >>> best.subset.columns.tolist(), best.size
+    ([0], 3)
+    """
+    then = partial(_filter_counts, stream=stream)
+    return _gather(over_counts(X, y, binarize, label, then), stream, CountScores.united)
+
+
+def class_scores(
+    X: Columns, y: NDArray[np.intp], n_classes: int, label: ColumnNamer, stream: StreamingSelection
+) -> RealScores:
+    """Return the scores of the real-valued columns that can be selected, by class."""
+    then = partial(_filter_moments, stream=stream)
+    parts = over_class_moments(X, y, n_classes, label, then)
+    return _gather(parts, stream, RealScores.united)
+
+
+def line_scores(
+    X: Columns, y: Floats, label: ColumnNamer, stream: StreamingSelection
+) -> RealScores:
+    """Return the scores of the real-valued columns that can be selected, with a real response."""
+    then = partial(_filter_moments, stream=stream)
+    return _gather(over_line_moments(X, y, label, then), stream, RealScores.united)
+
+
+def _filter_counts(
+    counted: Counted, subset: ColumnSubset, *, stream: StreamingSelection
+) -> CountScores:
+    return stream.filter(CountScores(counted, subset))
+
+
+def _filter_moments(
+    moments: ClassMoments | LineMoments, subset: ColumnSubset, *, stream: StreamingSelection
+) -> RealScores:
+    return stream.filter(RealScores.of(moments, subset))
+
+
+def _gather(parts: Iterator[S], stream: StreamingSelection, unite: Callable[[list[S]], S]) -> S:
+    gathering = Accumulator(stream, unite)
+    for part in parts:
+        gathering.add(part)
+    return gathering.result()
+
+
+class Accumulator(Generic[S]):
+    """Parts of a table as they come in, filtered again whenever too many columns wait."""
+
+    def __init__(self, stream: StreamingSelection, unite: Callable[[list[S]], S]) -> None:
+        self._stream = stream
+        self._unite: Callable[[list[S]], S] = unite
+        self._parts: list[S] = []
+        self._waiting = 0
+        self._most = np.inf if stream.k is None else 2 * stream.k + _WAITING
+
+    def add(self, part: S) -> None:
+        """Take in a part, filtered already by the same stream."""
+        stream = self._stream
+        self._parts.append(part)
+        self._waiting += part.subset.columns.size
+        knows_nothing = stream.k is not None and stream.bound == -np.inf
+        if self._waiting > self._most or knows_nothing:
+            whole = stream.filter(self._unite(self._parts))
+            stream.learn(whole)
+            self._parts, self._waiting = [whole], whole.subset.columns.size
+            self._most = max(self._most, 2 * self._waiting)
+
+    def result(self) -> S:
+        """Return the parts together."""
+        whole: S = self._unite(self._parts)
+        return self._stream.filter(whole)

@@ -1,0 +1,72 @@
+"""How a column becomes bits: where it is cut, and which values are bits already."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected.columns.blocks import check_finite, first_fault
+
+Binarize = Literal["auto", "median"] | float | None
+
+
+# Cut of a column that is 0/1 already.
+AS_IS = 0.5
+
+
+def binarize_columns(
+    X: NDArray[Any], thresholds: Floats, binarize: Binarize, label: ColumnNamer
+) -> NDArray[np.bool_]:
+    """Turn columns of new rows into bits with the cuts of the training rows."""
+    check_finite(X, label)
+    if binarize is None:
+        _check_zero_one(X, label)
+    return np.asarray(X > thresholds)
+
+
+def find_cuts(X: NDArray[Any], binarize: Binarize, label: ColumnNamer) -> Floats:
+    """Return where each column is cut; a value above is a one."""
+    if isinstance(binarize, int | float):
+        return np.full(X.shape[1], float(binarize))
+    if binarize is None:
+        _check_zero_one(X, label)
+        return np.full(X.shape[1], AS_IS)
+    if binarize == "median":
+        return _median_cuts(X)
+    cuts = np.full(X.shape[1], AS_IS)
+    other = np.flatnonzero(~are_bits(X))
+    if other.size:
+        cuts[other] = _median_cuts(X[:, other])
+    return cuts
+
+
+def _median_cuts(X: NDArray[Any]) -> Floats:
+    """Return the median of each column, or where nothing is above it the next smaller value.
+
+    Otherwise a column that is mostly at its largest value would lose what it says.
+    """
+    cuts: Floats = np.median(X, axis=0).astype(np.float64)
+    largest = X.max(axis=0)
+    for j in np.flatnonzero((cuts >= largest) & (X.min(axis=0) < largest)):
+        cuts[j] = X[X[:, j] < largest[j], j].max()
+    return cuts
+
+
+def are_bits(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which columns are 0 and 1."""
+    return np.asarray(np.all(_is_zero_one(X), axis=0))
+
+
+def _is_zero_one(X: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray((X == 0) | (X == 1))
+
+
+def _check_zero_one(X: NDArray[Any], label: ColumnNamer) -> None:
+    wrong = ~_is_zero_one(X)
+    if wrong.any():
+        row, column = first_fault(wrong)
+        raise ValueError(
+            f"{label(column)} has the value {X[row, column]!s} in row {row}, but binarize=None "
+            "takes only 0 and 1: recode the column, or let binarize='auto' cut it at its median."
+        )

@@ -1,0 +1,237 @@
+"""One pass over binary columns: who is a one, and how many there are in each class."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected.columns.blocks import (
+    Columns,
+    blocks_in_place,
+    copied_blocks,
+    has_solid_rows,
+    in_one_thread,
+    in_threads,
+    picked,
+    shifted,
+)
+from unselected.columns.dask import DaskColumns
+from unselected.columns.sources import SparseColumns
+from unselected.columns.subset import ColumnSubset
+from unselected.numerics.kernels import kernels_for
+from unselected.statistics.binarizing import AS_IS, Binarize
+from unselected.statistics.bit_sums import count_block, count_type
+from unselected.statistics.counts import ClassCounts, Counted
+
+_T = TypeVar("_T")
+
+
+# What is done with the counts of some columns, which are these of the table.
+Then = Callable[[Counted, ColumnSubset], _T]
+
+
+def count_classes(
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: ColumnNamer = "column {}".format,
+    n_values: int | None = None,
+) -> tuple[ClassCounts, Floats]:
+    """Turn columns into bits and count the ones by class, in one pass.
+
+    Parameters
+    ----------
+    X, y, binarize, label, n_values
+        As in `over_counts`.
+
+    Returns
+    -------
+    counts : ClassCounts
+    thresholds : array of shape (p,)
+        A value is a one where it is above.
+
+    Examples
+    --------
+    >>> X = np.array([[0, 5.5], [1, 6.5], [1, 7.5]])
+    >>> counts, thresholds = count_classes(X, np.array([0, 1, 1]), "auto")
+    >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
+    ([0, 0], [2, 1], [0.5, 6.5])
+    """
+    n, p = X.shape
+    n1 = int(np.count_nonzero(y))
+    ones, thresholds = np.empty((2, p), dtype=count_type(n)), np.empty(p)
+    for counted, subset in over_counts(X, y, binarize, label, _pair, n_values):
+        ones[0, subset.columns], ones[1, subset.columns] = counted.counts.I0, counted.counts.I1
+        thresholds[subset.columns] = counted.cuts
+    return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
+
+
+def _pair(counted: Counted, subset: ColumnSubset) -> tuple[Counted, ColumnSubset]:
+    return counted, subset
+
+
+def over_counts(
+    X: Columns,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: ColumnNamer,
+    then: Then[_T],
+    n_values: int | None = None,
+) -> Iterator[_T]:
+    """Count the ones by class, a block of columns at a time, and yield what is made of them.
+
+    Parameters
+    ----------
+    X : array or source of shape (n, p)
+        Booleans, integers or floats, in any memory order; it is not copied. A dask array is
+        counted where its chunks are. Chunks that do not have all rows are added up; only where
+        a median is needed, the workers exchange these columns once to have them whole.
+    y : array of shape (n,)
+        0 and 1.
+    binarize : {"auto", "median"}, float or None
+        How a column becomes bits, see `SelectiveBernoulliNB`.
+    label : callable
+        Names a column in an error.
+    then : callable
+        ``then(counted, subset)`` runs where the counting did, in a thread or on a worker, and makes
+        what is needed of the counts of some columns.
+    n_values : int, default=None
+        The size of the table that X is a part of; it says whether compiled sums pay.
+    """
+    if isinstance(X, DaskColumns):
+        yield from _count_on_workers(X, y, binarize, label, then)
+        return
+    (n, p), n1 = X.shape, int(np.count_nonzero(y))
+    block: Callable[[slice], tuple[NDArray[Any], Floats | None]]
+    if isinstance(X, SparseColumns) and binarize in ("auto", None) and X.is_zero_one:
+        stored = X.count_ones(y)
+        blocks = blocks_in_place(stored)
+        block = partial(_stored_block, stored)
+    else:
+        kernels, blocks = kernels_for(n_values or n * p), _blocks(X)
+
+        def block(columns: slice) -> tuple[NDArray[Any], Floats | None]:
+            return count_block(X[:, columns], y, binarize, shifted(label, columns.start), kernels)
+
+    def work(columns: slice) -> _T:
+        ones, cuts = block(columns)
+        cuts = np.broadcast_to(AS_IS if cuts is None else cuts, (ones.shape[1],))
+        subset = ColumnSubset(np.arange(columns.start, columns.stop), p)
+        return then(Counted(ClassCounts(ones[0], ones[1], n - n1, n1), cuts), subset)
+
+    yield from in_threads(work, blocks)
+
+
+def _stored_block(stored: NDArray[Any], columns: slice) -> tuple[NDArray[Any], None]:
+    return stored[:, columns], None
+
+
+def _blocks(X: Columns) -> list[slice]:
+    if isinstance(X, np.ndarray) and X.dtype in (np.bool_, np.uint8) and has_solid_rows(X):
+        return blocks_in_place(X)
+    return copied_blocks(X, X.dtype.itemsize)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What some of the rows add to the counts of some columns."""
+
+    ones: NDArray[Any]
+    cuts: Floats
+    columns: slice
+
+
+def _count_on_workers(
+    X: DaskColumns, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, then: Then[_T]
+) -> Iterator[_T]:
+    """Count a dask array; its row chunks are added up, except where a median is to be found.
+
+    Those columns are counted again with their rows in one piece.
+    """
+    if binarize == "median":
+        X = X.with_whole_columns()
+    p = X.shape[1]
+    how: dict[str, Any] = {"y": y, "binarize": binarize, "n_values": X.shape[0] * p}
+    work: Any = partial(_count_piece, **how)
+    merge: Any = partial(_add_pieces, y=y, then=then, p=p)
+    if X.has_whole_columns:
+        work = partial(_count_columns, **how, label=label, merge=merge)
+    parts = X.over_chunks(work, merge)
+    yield from (part for _, part in parts if part is not None)
+    undecided = [j for j, (_, part) in enumerate(parts) if part is None]
+    if undecided:
+        others, rest = X.take_chunks(undecided)
+        renumbered = partial(_renumbered, then=then, outer=ColumnSubset(others, p))
+        whole = rest.with_whole_columns()
+        yield from _count_on_workers(whole, y, binarize, picked(label, others), renumbered)
+
+
+def _renumbered(
+    counted: Counted, subset: ColumnSubset, *, then: Then[_T], outer: ColumnSubset
+) -> _T:
+    return then(counted, outer.take(subset.columns))
+
+
+def _count_chunk(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    n_values: int,
+    label: ColumnNamer = "column {}".format,
+) -> _Piece:
+    """Return the class counts (2, width) of a chunk, and the cuts."""
+    with in_one_thread():
+        here = shifted(label, columns.start)
+        counts, cuts = count_classes(chunk, y[rows], binarize, here, n_values)
+    return _Piece(np.stack([counts.I0, counts.I1], dtype=count_type(y.size)), cuts, columns)
+
+
+def _count_columns(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    merge: Callable[[list[_Piece | None]], _T | None],
+    **how: Any,
+) -> _T | None:
+    """Return what is made of the counts of a chunk of whole columns."""
+    return merge([_count_chunk(chunk, rows, columns, **how)])
+
+
+def _count_piece(
+    chunk: NDArray[Any],
+    rows: slice,
+    columns: slice,
+    *,
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    n_values: int,
+) -> _Piece | None:
+    """Return what some of the rows add to the counts, or None where whole columns are needed.
+
+    That is for a median, and for an error that names the row.
+    """
+    known = None if binarize == "auto" else binarize
+    try:
+        return _count_chunk(chunk, rows, columns, y=y, binarize=known, n_values=n_values)
+    except ValueError:
+        return None
+
+
+def _add_pieces(
+    pieces: list[_Piece | None], *, y: NDArray[np.intp], then: Then[_T], p: int
+) -> _T | None:
+    counted = [piece for piece in pieces if piece is not None]
+    if len(counted) < len(pieces):
+        return None
+    first, n1 = counted[0], int(np.count_nonzero(y))
+    ones = np.sum([piece.ones for piece in counted], axis=0, dtype=first.ones.dtype)
+    whole = Counted(ClassCounts(ones[0], ones[1], y.size - n1, n1), first.cuts)
+    return then(whole, ColumnSubset(np.arange(first.columns.start, first.columns.stop), p))

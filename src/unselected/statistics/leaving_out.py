@@ -1,0 +1,273 @@
+"""Selection redone without some of the cases, for many such sets of cases, in one pass.
+
+Leaving out a case changes counts, or sums, by one row: nothing else of the table is looked at
+again. Every set of cases left out is a selection of its own, with its own scores, cuts at medians,
+and k best columns.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats, Ints
+from unselected.columns.blocks import check_finite, picked
+from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
+from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.summing import class_block, line_block
+
+# Where less than this is left of a sum of squares, taking off from it has lost digits.
+_LITTLE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """A set of cases that is left out.
+
+    Attributes
+    ----------
+    out, kept : arrays of int
+        Rows of these cases, and of the others.
+    asked : array of int
+        Rows that are to be predicted without them.
+    """
+
+    out: Ints
+    kept: Ints
+    asked: Ints
+
+    @classmethod
+    def rows(cls, out: Ints, n: int, asked: Ints | None = None) -> "LeftOut":
+        """Return the set of some of n cases.
+
+        >>> LeftOut.rows(np.array([1]), 3).kept.tolist()
+        [0, 2]
+        """
+        return cls(out, np.delete(np.arange(n), out), out if asked is None else asked)
+
+    @classmethod
+    def each_of(cls, n: int) -> "list[LeftOut]":
+        """Return each single case."""
+        return [cls.rows(np.array([i]), n) for i in range(n)]
+
+    @classmethod
+    def of_folds(cls, fold_of: Ints) -> "list[LeftOut]":
+        """Return the cases of each fold; ``fold_of`` says which one a case is in."""
+        return [cls.rows(np.flatnonzero(fold_of == f), fold_of.size) for f in np.unique(fold_of)]
+
+
+def counts_without(
+    X: NDArray[Any],
+    y: NDArray[np.intp],
+    binarize: Binarize,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+) -> Iterator[tuple[NDArray[Any], Floats]]:
+    """Yield the counts by class (2, width) and the cuts (width,) without each set of cases."""
+    cuts = find_cuts(X, binarize, label)
+    bits = (cuts < X).view(np.uint8)
+    small = np.min_scalar_type(len(X))
+    total = np.stack([bits[y == g].sum(axis=0, dtype=small) for g in (0, 1)])
+    moving = np.array([], dtype=np.intp)  # columns whose cuts depend on the cases
+    if binarize in ("auto", "median"):
+        moving = np.flatnonzero(~are_bits(X)) if binarize == "auto" else np.arange(X.shape[1])
+    values = X[:, moving]
+    for left in sets:
+        ones, own_cuts = total.copy(), cuts
+        for row in left.out:
+            ones[y[row]] -= bits[row]
+        if moving.size:
+            rest, classes = values[left.kept], y[left.kept]
+            own_cuts = cuts.copy()
+            own_cuts[moving] = find_cuts(rest, binarize, label)
+            above = rest > own_cuts[moving]
+            ones[:, moving] = [above[classes == g].sum(axis=0) for g in (0, 1)]
+        yield ones, own_cuts
+
+
+@dataclass(frozen=True, eq=False)
+class _Differences:
+    """Differences of the values of a block from one of each column, 0 where missing."""
+
+    center: Floats
+    values: Floats
+    known: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, X: NDArray[Any], label: ColumnNamer) -> "_Differences":
+        check_finite(X, label, missing_allowed=True)
+        numbers = X.astype(np.float64)
+        unknown = np.isnan(numbers) if np.isnan(numbers.sum()) else None
+        first = 0 if unknown is None else np.argmin(unknown, axis=0)
+        center = numbers[first, np.arange(X.shape[1])]
+        numbers -= center
+        if unknown is None:
+            return cls(center, numbers, None)
+        numbers[unknown] = 0.0
+        return cls(center, numbers, ~unknown)
+
+    def n_known(self, rows: Ints) -> NDArray[Any]:
+        """Return the numbers of known values among some rows, (width,), or (1,) for all alike."""
+        return np.array([rows.size]) if self.known is None else self.known[rows].sum(axis=0)
+
+    def around(self, mean: Floats, rows: Ints, columns: Ints | slice = slice(None)) -> Floats:
+        """Return the differences of the known values of some rows and columns from a mean."""
+        values = self.values[rows][:, columns] - mean
+        return values if self.known is None else np.where(self.known[rows][:, columns], values, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeMoments:
+    """The moments of the columns of a block that can be selected.
+
+    Attributes
+    ----------
+    moments : ClassMoments
+    places : array of int or None
+        Where they stand in the block; None for all.
+    n_others : int
+        How many others there are, all of which vary.
+    """
+
+    moments: ClassMoments
+    places: Ints | None
+    n_others: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Promising:
+    """A first look at single cases left out: who can be among the best of a block.
+
+    Without a case x of class g the sums of squares around all means and around the class means are
+
+        T' = T - (x - m)^2 n / (n - 1),  W' = W - (x - m_g)^2 n_g / (n_g - 1),
+
+    and every score grows with T' / W'. No value may be missing.
+    """
+
+    values: Floats
+    mean: Floats
+    squares: Floats
+    class_means: Floats
+    sizes: Ints
+
+    @classmethod
+    def of(cls, d: _Differences, class_means: Floats, within: Floats, sizes: Ints) -> "_Promising":
+        mean = sizes @ class_means / sizes.sum()
+        between = sizes @ (class_means - mean) ** 2
+        return cls(d.values, mean, np.stack([within + between, within]), class_means, sizes)
+
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    def places(self, row: int, g: int, k: int) -> Ints | None:
+        """Return the columns that may be among the k best without a case; None for all."""
+        n, x = int(self.sizes.sum()), self.values[row]
+        if k >= x.size or self.sizes[g] < 2:
+            return None
+        total, within = self.squares
+        within = within - (x - self.class_means[g]) ** 2 * (self.sizes[g] / (self.sizes[g] - 1.0))
+        ratio = (total - (x - self.mean) ** 2 * (n / (n - 1.0))) / within
+        doubtful = ~(within > _LITTLE * self.squares[1])
+        ratio[doubtful] = 0.0  # whose scores are not known: they neither compete nor drop out
+        kth = np.partition(ratio, x.size - k)[x.size - k]
+        # What rounding does to the ratio less 1 is small where this is not.
+        return np.flatnonzero((ratio >= kth - 1e-6 * max(kth - 1.0, 1e-3)) | doubtful)
+
+
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def class_moments_without(
+    X: NDArray[Any],
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    n_best: int | None = None,
+) -> Iterator[SomeMoments]:
+    """Yield the moments by class without each set of cases, from those of all cases.
+
+    Columns of which little is left, or whose sums cannot be taken off, are summed anew.
+    """
+    d = _Differences.of(X, label)
+    rows_of = [np.flatnonzero(y == g) for g in range(n_classes)]
+    n = np.stack([d.n_known(rows) for rows in rows_of])
+    sums = np.stack([d.values[rows].sum(axis=0) for rows in rows_of])
+    mean = sums / n
+    squares = np.stack(
+        [np.sum(d.around(m, rows) ** 2, axis=0) for m, rows in zip(mean, rows_of, strict=True)]
+    )
+    all_squares = squares.sum(axis=0)
+    promising = _Promising.of(d, mean, all_squares, np.bincount(y, minlength=n_classes))
+    for left in sets:
+        places = None
+        if n_best is not None and left.out.size == 1 and d.known is None:
+            row = int(left.out[0])
+            places = promising.places(row, int(y[row]), n_best)
+        some: Ints | slice = slice(None) if places is None else places
+        which = np.arange(X.shape[1])[some]
+        own_n = n.copy() if n.shape[1] == 1 else n[:, some].copy()
+        own_mean, own_squares = mean[:, some].copy(), squares[:, some].copy()
+        for g in np.unique(y[left.out]):
+            out = left.out[y[left.out] == g]
+            own_n[g] = n[g] - d.n_known(out)
+            own_mean[g] = (sums[g, some] - d.values[out][:, some].sum(axis=0)) / own_n[g]
+            taken = np.sum(d.around(mean[g, some], out, some) ** 2, axis=0)
+            moved = own_mean[g] - mean[g, some]
+            own_squares[g] = squares[g, some] - taken - own_n[g] * moved**2
+        sizes = np.bincount(y[left.kept], minlength=n_classes)
+        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
+        again = _to_be_summed_anew(moments.within, all_squares[some])
+        if again.size:
+            rest, classes = X[np.ix_(left.kept, which[again])], y[left.kept]
+            order = np.argsort(classes, kind="stable")
+            names = picked(label, which[again])
+            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
+        yield SomeMoments(moments, places, X.shape[1] - which.size)
+
+
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def line_moments_without(
+    X: NDArray[Any], y: Floats, label: ColumnNamer, sets: list[LeftOut]
+) -> Iterator[LineMoments]:
+    """Yield the moments with a real response without each set of cases.
+
+    Columns with missing values are summed anew for each set: which responses go with them differs.
+    """
+    d = _Differences.of(X, label)
+    width = X.shape[1]
+    Y = y - y.mean()
+    sums, mean = d.values.sum(axis=0), d.values.mean(axis=0)
+    squares = np.sum((d.values - mean) ** 2, axis=0)
+    products = Y @ (d.values - mean)
+    holes = np.flatnonzero([] if d.known is None else ~d.known.all(axis=0))
+    for left in sets:
+        rest = y[left.kept]
+        m, rest_mean = rest.size, rest.mean()
+        syy = float(np.sum((rest - rest_mean) ** 2))
+        own_mean = (sums - d.values[left.out].sum(axis=0)) / m
+        away = d.values[left.out] - mean
+        total = squares - np.sum(away**2, axis=0) - m * (own_mean - mean) ** 2
+        shift = rest_mean - y.mean()
+        sxy = products - Y[left.out] @ away - m * shift * (own_mean - mean)
+        moments = LineMoments(
+            unit=float(np.sqrt(syy / m)),
+            n=np.full(width, m),
+            center=d.center,
+            offset=own_mean,
+            y_mean=np.full(width, rest_mean),
+            syy=np.full(width, syy),
+            sxy=sxy,
+            within=total - sxy**2 / syy,
+            complete=(m, syy),
+        )
+        again = np.union1d(_to_be_summed_anew(moments.within, squares), holes)
+        if again.size:
+            names = picked(label, again)
+            exact = line_block(X[np.ix_(left.kept, again)], rest, names)
+            moments = moments.with_columns(again, exact)
+        yield moments
+
+
+def _to_be_summed_anew(within: Floats, before: Floats) -> Ints:
+    """Return the columns of whose squares little is left: constant ones are among them."""
+    return np.flatnonzero(~(within > _LITTLE * before))

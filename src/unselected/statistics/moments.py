@@ -1,0 +1,303 @@
+"""What the cases say of real-valued columns: means, sums of squares, and the contrasts in them.
+
+A feature is modelled as x = mu + phi(y)' w + noise, where phi codes the response: one entry for
+each class, or y itself. What the cases say of it is its mean, the size of each contrast in it that
+the response can explain, and the sum of squares that is left.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats, Ints
+
+# The fields of `LineMoments` that have an entry for each column.
+_LINE_ARRAYS = ("n", "center", "offset", "y_mean", "syy", "sxy", "within")
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """What the cases say of k features, in q orthogonal contrasts of the response's code.
+
+    Given tau, beta_i ~ N(0, s^2 (1 + tau^2 lam_i)) and within / s^2 ~ chi^2 with n - 1 - q degrees
+    of freedom, all independent.
+
+    Attributes
+    ----------
+    n : array of shape (k,)
+        Known values.
+    mean : array of shape (k,)
+    lam, beta : arrays of shape (k, q)
+        ``lam`` has one row only where it is the same for all features.
+    within : array of shape (k,)
+    axes : array of shape (k, d, q), or (1, d, q)
+        A case with the code phi has the coordinates (phi - code_mean) axes.
+    code_mean : array of shape (k, d), or (1, d)
+    """
+
+    n: Floats
+    mean: Floats
+    lam: Floats
+    beta: Floats
+    within: Floats
+    axes: Floats
+    code_mean: Floats
+
+    @property
+    def varying(self) -> NDArray[np.bool_]:
+        """Which features are not constant; a constant one says nothing."""
+        return np.asarray(self.within + np.sum(self.beta**2, axis=1) > 0.0)
+
+    def take(self, which: NDArray[np.bool_]) -> "Contrasts":
+        """Return the contrasts of some features."""
+        shared = (self.lam, self.axes, self.code_mean)
+        lam, axes, code_mean = (array if len(array) == 1 else array[which] for array in shared)
+        own = (self.beta[which], self.within[which])
+        return Contrasts(self.n[which], self.mean[which], lam, *own, axes, code_mean)
+
+    def squares(self, u: Floats) -> Floats:
+        """Return what stands for the sums of squares given tau^2 = u, shape (nodes, k).
+
+        within + sum_i beta_i^2 / (1 + u lam_i): the more tau explains, the less a contrast counts.
+        """
+        squares = np.broadcast_to(self.within, (u.size, self.within.size)).copy()
+        for lam, beta in zip(self.lam.T, self.beta.T, strict=True):
+            squares += beta**2 / (1.0 + np.multiply.outer(u, lam))
+        return squares
+
+    def coordinates(self, code: Floats) -> Floats:
+        """Return the coordinates of a code (d,) among the contrasts, shape (k or 1, q)."""
+        return np.asarray(np.einsum("kd,kdq->kq", code - self.code_mean, self.axes))
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Means by class of p columns, and the sums of squares within classes.
+
+    Attributes
+    ----------
+    sizes : array of shape (G,)
+        Cases of each class.
+    n : array of shape (G, p), or (G, 1) where no value is missing
+        Known values of each class.
+    center : array of shape (p,)
+        A value near which the column's values lie.
+    offset : array of shape (G, p)
+        Class means less ``center``.
+    within : array of shape (p,)
+    """
+
+    sizes: Ints
+    n: Ints
+    center: Floats
+    offset: Floats
+    within: Floats
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return self.center.size
+
+    @property
+    def complete(self) -> bool:
+        """Whether no value is missing, so that ``n`` is the same for all columns."""
+        return self.n.shape[1] == 1 and bool(np.all(self.n[:, 0] == self.sizes))
+
+    @cached_property
+    def between(self) -> Floats:
+        """The sums of squares between classes."""
+        off = self.offset - self._grand_offset
+        return np.asarray(np.sum(self.n * off**2, axis=0))
+
+    @property
+    def _grand_offset(self) -> Floats:
+        return np.asarray(np.sum(self.n * self.offset, axis=0) / self.n.sum(axis=0))
+
+    def take(self, columns: Ints) -> "ClassMoments":
+        """Return the moments of some columns."""
+        return ClassMoments(
+            self.sizes,
+            self.n if self.complete else self.n[:, columns],
+            self.center[columns],
+            self.offset[:, columns],
+            self.within[columns],
+        )
+
+    @classmethod
+    def united(cls, parts: "list[ClassMoments]") -> "ClassMoments":
+        """Return the moments of the columns of all parts, one part after the other."""
+        sizes = parts[0].sizes
+        n = sizes[:, np.newaxis]
+        if not all(part.complete for part in parts):
+            shapes = [(sizes.size, part.size) for part in parts]
+            each = zip(parts, shapes, strict=True)
+            n = np.concatenate([np.broadcast_to(part.n, shape) for part, shape in each], axis=1)
+        return cls(
+            sizes,
+            n,
+            np.concatenate([part.center for part in parts]),
+            np.concatenate([part.offset for part in parts], axis=1),
+            np.concatenate([part.within for part in parts]),
+        )
+
+    def with_columns(self, columns: Ints, other: "ClassMoments") -> "ClassMoments":
+        """Return the moments with those of some columns replaced."""
+        n, (center, offset, within) = (
+            self.n,
+            (values.copy() for values in (self.center, self.offset, self.within)),
+        )
+        if not other.complete:
+            n = np.broadcast_to(n, offset.shape).copy()
+            n[:, columns] = other.n
+        center[columns], offset[:, columns], within[columns] = (
+            other.center,
+            other.offset,
+            other.within,
+        )
+        return ClassMoments(self.sizes, n, center, offset, within)
+
+    def patterns(self) -> tuple[Ints, Ints]:
+        """Return the distinct class counts (m, G), those of complete columns first, and whose.
+
+        The second array says which of them each column has.
+        """
+        if self.complete:
+            return self.sizes[np.newaxis, :], np.zeros(self.size, dtype=np.intp)
+        return distinct_rows(np.vstack([self.sizes, self.n.T]))
+
+    def contrasts(self) -> Contrasts:
+        """Return the contrasts between classes: the code of a class is a unit vector."""
+        counts, pattern_of = self.patterns()
+        if self.complete:
+            pattern_of = pattern_of[:1]
+        lam, directions = class_axes(counts)
+        n = counts.sum(axis=1, keepdims=True)
+        roots = np.sqrt(counts)[:, :, np.newaxis]
+        axes = roots * directions / np.sqrt(lam)[:, np.newaxis, :]
+        towards = (roots * directions)[pattern_of]
+        return Contrasts(
+            n=np.broadcast_to(n[pattern_of, 0].astype(np.float64), (self.size,)),
+            mean=self.center + self._grand_offset,
+            lam=lam[pattern_of],
+            beta=np.einsum(
+                "gk,kgq->kq", self.offset, np.broadcast_to(towards, (self.size, *towards.shape[1:]))
+            ),
+            within=self.within,
+            axes=axes[pattern_of],
+            code_mean=(counts / n)[pattern_of],
+        )
+
+
+def class_axes(counts: Ints) -> tuple[Floats, Floats]:
+    """Return lam (m, G - 1) and orthonormal directions (m, G, G - 1) for class counts (m, G).
+
+    They diagonalize P diag(n_g) P, P the projection orthogonal to sqrt(n_g): with all counts equal
+    lam is that count, with two classes it is 2 n0 n1 / n.
+
+    >>> class_axes(np.array([[3, 6]]))[0].round(12).tolist()
+    [[4.0]]
+    """
+    G = counts.shape[1]
+    unit = np.sqrt(counts / counts.sum(axis=1, keepdims=True))
+    projection = np.eye(G) - unit[:, :, np.newaxis] * unit[:, np.newaxis, :]
+    matrix = projection * counts[:, np.newaxis, :] @ projection
+    lam, directions = np.linalg.eigh(0.5 * (matrix + matrix.transpose(0, 2, 1)))
+    return lam[:, 1:], directions[:, :, 1:]  # the first eigenvalue is 0, of sqrt(n_g) itself
+
+
+@dataclass(frozen=True)
+class LineMoments:
+    """Means and sums of squares and products of p columns with a real response y.
+
+    Attributes
+    ----------
+    unit : float
+        Standard deviation of the response, of all cases (divisor n): the unit of a slope.
+    n : array of shape (p,)
+        Known values; the response below is that of the cases with known values.
+    center, offset : arrays of shape (p,)
+        The mean of a column is ``center + offset``.
+    y_mean, syy : arrays of shape (p,)
+        Mean of the response and its sum of squares.
+    sxy : array of shape (p,)
+    within : array of shape (p,)
+        The sum of squares left by the line.
+    complete : tuple of int and float
+        ``n`` and ``syy`` of a column without missing values.
+    """
+
+    unit: float
+    n: Ints
+    center: Floats
+    offset: Floats
+    y_mean: Floats
+    syy: Floats
+    sxy: Floats
+    within: Floats
+    complete: tuple[int, float]
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return self.center.size
+
+    @cached_property
+    def between(self) -> Floats:
+        """The sums of squares that the lines explain."""
+        return np.asarray(self.sxy**2 / self.syy)
+
+    def take(self, columns: Ints) -> "LineMoments":
+        """Return the moments of some columns."""
+        arrays = {name: getattr(self, name)[columns] for name in _LINE_ARRAYS}
+        return replace(self, **arrays)
+
+    @classmethod
+    def united(cls, parts: "list[LineMoments]") -> "LineMoments":
+        """Return the moments of the columns of all parts, one part after the other."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
+        }
+        return replace(parts[0], **arrays)
+
+    def with_columns(self, columns: Ints, other: "LineMoments") -> "LineMoments":
+        """Return the moments with those of some columns replaced."""
+        arrays = {name: getattr(self, name).copy() for name in _LINE_ARRAYS}
+        for name, values in arrays.items():
+            values[columns] = getattr(other, name)
+        return replace(self, **arrays)
+
+    def patterns(self) -> tuple[Floats, Ints]:
+        """Return the distinct (n, syy), that of complete columns first, and whose they are."""
+        if np.all(self.n == self.complete[0]):
+            return np.array([self.complete], dtype=np.float64), np.zeros(self.size, dtype=np.intp)
+        return distinct_rows(np.vstack([self.complete, np.column_stack([self.n, self.syy])]))
+
+    def contrasts(self) -> Contrasts:
+        """Return the one contrast, along y; the code of a case is y in units of its deviation."""
+        return Contrasts(
+            n=self.n.astype(np.float64),
+            mean=self.center + self.offset,
+            lam=(self.syy / self.unit**2)[:, np.newaxis],
+            beta=(self.sxy / np.sqrt(self.syy))[:, np.newaxis],
+            within=self.within,
+            axes=np.ones((1, 1, 1)),
+            code_mean=(self.y_mean / self.unit)[:, np.newaxis],
+        )
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the distinct rows, the first given first, and which of them each later row is.
+
+    >>> rows, which = distinct_rows(np.array([[5, 5], [3, 4], [5, 5], [3, 4]]))
+    >>> rows.tolist(), which.tolist()
+    ([[5, 5], [3, 4]], [1, 0, 1])
+    """
+    values, where = np.unique(rows, axis=0, return_inverse=True)
+    where = where.ravel()
+    order = np.argsort(np.arange(len(values)) != where[0], kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return values[order], place[where[1:]]

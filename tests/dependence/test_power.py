@@ -1,0 +1,248 @@
+"""The factor on the evidence and the fraction of strays, learned from cases left out."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from unselected import SelectiveGaussianNB
+from unselected.dependence.power import HeldOut, Tempering, TemperingPrior
+
+EVEN = np.log([0.5, 0.5])
+PRIORS = [
+    TemperingPrior(),
+    TemperingPrior(untempered=0.0, no_strays=1.0),
+    TemperingPrior(untempered=0.3, no_strays=0.0, stray_rate=4),
+]
+
+
+def evidence_of(rng, n, times=1.0, spread=2.0):
+    """Log odds with the right law given two classes, then counted several times."""
+    y = rng.integers(0, 2, n)
+    odds = rng.normal(spread**2 * (y - 0.5), spread)
+    return np.stack([np.zeros(n), times * odds], axis=1), y
+
+
+def log_loss(log_proba, y):
+    return -log_proba[np.arange(y.size), y].mean()
+
+
+def brute_force(prior, evidence, log_psi, y, new, points=400):
+    """Average over a fine grid of midpoints, with the formula written out."""
+    middle = (np.arange(points) + 0.5) / points
+    etas = [(1.0, prior.untempered)] + [(e, (1 - prior.untempered) / points) for e in middle]
+    rate = prior.stray_rate
+    law = rate * (1 - middle) ** (rate - 1) / points * (1 - prior.no_strays)
+    epsilon, weight = np.append(0.0, middle), np.append(prior.no_strays, law)
+    psi, total, sums = np.exp(log_psi), 0.0, np.zeros(new.shape)
+    reference = None
+    for eta, eta_weight in etas:
+        seen = np.exp(log_softmax(log_psi + eta * evidence, axis=1))[np.arange(y.size), y]
+        with np.errstate(divide="ignore"):
+            mixed = np.outer(1 - epsilon, seen) + np.outer(epsilon, psi[y])
+            logs = np.log(mixed).sum(axis=1)
+        reference = logs.max() if reference is None else reference
+        terms = np.exp(logs - reference) * weight * eta_weight
+        clean = np.exp(log_softmax(log_psi + eta * new, axis=1))
+        sums += terms.sum() * clean + (terms @ epsilon) * (psi - clean)
+        total += terms.sum()
+    return np.log(sums / total)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_averages_agree_with_brute_force(prior, n_classes, seed):
+    rng = np.random.default_rng([1, seed])
+    evidence, y = rng.normal(scale=3.0, size=(25, n_classes)), rng.integers(0, n_classes, 25)
+    evidence[np.arange(25), y] += 2.0
+    log_psi, new = np.log(rng.dirichlet(np.full(n_classes, 5.0))), evidence[:4] * 1.5
+    found = Tempering.fit(evidence, log_psi, y, prior=prior).log_proba(new, log_psi)
+    expected = brute_force(prior, evidence, log_psi, y, new)
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_without_tempering_and_strays_nothing_changes(seed):
+    rng = np.random.default_rng([2, seed])
+    evidence, y = evidence_of(rng, 30)
+    prior = TemperingPrior(untempered=1.0, no_strays=1.0)
+    found = Tempering.fit(evidence, EVEN, y, prior=prior).log_proba(evidence, EVEN)
+    np.testing.assert_allclose(found, log_softmax(EVEN + evidence, axis=1), atol=1e-13)
+
+
+def test_a_constant_in_a_row_does_not_matter(seed):
+    rng = np.random.default_rng([3, seed])
+    evidence, y = evidence_of(rng, 40, times=3.0)
+    moved = evidence + 100.0 * rng.normal(size=(40, 1))
+    one, other = (Tempering.fit(e, EVEN, y).log_proba(evidence, EVEN) for e in (evidence, moved))
+    np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_true_evidence_loses_next_to_nothing(seed):
+    """Issue: within 0.005 of no tempering when the model is true; the twin has no lumps."""
+    rng = np.random.default_rng([4, seed])
+    blunt = TemperingPrior(untempered=0.0, no_strays=0.0, stray_rate=1)
+    costs = []
+    for _ in range(15):
+        evidence, y = evidence_of(rng, 100)
+        new, y_new = evidence_of(rng, 1000)
+        plain = log_loss(log_softmax(EVEN + new, axis=1), y_new)
+        fits = (Tempering.fit(evidence, EVEN, y, prior=p) for p in (TemperingPrior(), blunt))
+        costs.append([log_loss(fit.log_proba(new, EVEN), y_new) - plain for fit in fits])
+    default, twin = np.mean(costs, axis=0)
+    assert default < 0.005
+    assert twin > 2 * default
+
+
+@pytest.mark.parametrize("times", [2.0, 10.0, 100.0])
+def test_evidence_counted_several_times_is_counted_once(times, seed):
+    rng = np.random.default_rng([5, seed])
+    evidence, y = evidence_of(rng, 400, times)
+    new, y_new = evidence_of(rng, 4000, times)
+    tempering = Tempering.fit(evidence, EVEN, y)
+    assert tempering.mean_eta * times == pytest.approx(1.0, abs=0.5)
+    assert tempering.untempered_probability < 0.05
+    right = log_loss(log_softmax(EVEN + new / times, axis=1), y_new)
+    assert log_loss(tempering.log_proba(new, EVEN), y_new) < right + 0.01
+    assert log_loss(log_softmax(EVEN + new, axis=1), y_new) > right + 0.05
+
+
+def test_a_few_wrong_labels_do_not_spoil_the_rest(seed):
+    rng = np.random.default_rng([6, seed])
+    evidence, y = evidence_of(rng, 200, spread=6.0)
+    wrong = rng.random(200) < 0.1
+    y = np.where(wrong, 1 - y, y)
+    new, y_new = evidence_of(rng, 2000, spread=6.0)
+    y_new = np.where(rng.random(2000) < 0.1, 1 - y_new, y_new)
+    with_strays = Tempering.fit(evidence, EVEN, y)
+    without = Tempering.fit(evidence, EVEN, y, prior=TemperingPrior(no_strays=1.0))
+    # A stray is given either label: half of the strays show.
+    assert with_strays.mean_epsilon == pytest.approx(0.2, abs=0.11)
+    assert without.mean_eta < 0.3 < with_strays.mean_eta
+    losses = [log_loss(fit.log_proba(new, EVEN), y_new) for fit in (with_strays, without)]
+    assert losses[0] < losses[1] - 0.005
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_leaving_one_out_is_learning_from_the_others(prior, seed):
+    rng = np.random.default_rng([7, seed])
+    evidence, y = evidence_of(rng, 25, times=4.0)
+    evidence[3] = [0.0, 60.0 * (1 - 2 * y[3])]  # a confident mistake, on which much depends
+    log_psi = np.log(rng.dirichlet([9.0, 9.0], size=25))
+    tempering = Tempering.fit(evidence, log_psi, y, prior=prior)
+    found = tempering.leave_one_out_log_proba()
+    for i in range(25):
+        o = np.arange(25) != i
+        others = Tempering.fit(evidence[o], log_psi[o], y[o], prior=prior)
+        expected = others.log_proba(evidence[[i]], log_psi[[i]])[0]
+        np.testing.assert_allclose(found[i], expected, atol=1e-6)
+    np.testing.assert_allclose(
+        tempering.leave_one_out_log_score(), found[np.arange(25), y], atol=1e-9
+    )
+    # The twin that uses each case for its own factor looks better than it is.
+    own = tempering.log_proba(evidence, log_psi)
+    assert log_loss(own, y) < log_loss(found, y) - 0.002
+
+
+def evidence_given(model, X, y):
+    counts = np.bincount(y) + 1.0
+    log_psi = np.log(counts / counts.sum())
+    return model.predict_log_proba(X) - log_psi, np.tile(log_psi, (len(X), 1))
+
+
+def left_out_evidence(model, X, y):
+    parts = []
+    for i in range(y.size):
+        o = np.arange(y.size) != i
+        parts.append(evidence_given(model.fit(X[o], y[o]), X[[i]], y[o]))
+    return (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+
+def test_evidence_of_cases_left_out_is_needed(seed):
+    """The twin learns the factor from the evidence of the training cases themselves.
+
+    Nothing is related to the class: whoever expects less than half of errors is fooled.
+    """
+    rng = np.random.default_rng([8, seed])
+    X, y = rng.normal(size=(60, 400)), np.arange(60) % 2
+    model = SelectiveGaussianNB(k=20, correct_selection=False)
+    evidence, log_psi = left_out_evidence(model, X, y)
+    inside, log_psi_inside = evidence_given(model.fit(X, y), X, y)
+    new, _ = evidence_given(model, rng.normal(size=(500, 400)), y)
+    fits = (Tempering.fit(evidence, log_psi, y), Tempering.fit(inside, log_psi_inside, y))
+    honest, twin = (1 - np.exp(fit.log_proba(new, EVEN)).max(axis=1).mean() for fit in fits)
+    assert honest > 0.27
+    assert twin < 0.27
+
+
+def responses(rng, n, copies):
+    """A standard normal y, seen with unit noise ``copies`` times over: the same evidence."""
+    y = rng.normal(size=n)
+    x = y + rng.normal(size=n)
+    grid = np.linspace(-9.0, 9.0, 721)
+    evidence = -0.5 * copies * (x[:, np.newaxis] - grid) ** 2
+    log_prior = -0.5 * grid**2 - 0.5 * np.log(2 * np.pi)
+    at_seen = (-0.5 * copies * (x - y) ** 2, -0.5 * y**2 - 0.5 * np.log(2 * np.pi))
+    step = np.log(grid[1] - grid[0])
+    return HeldOut.of_responses(evidence, log_prior + step, *at_seen), x, grid, log_prior + step
+
+
+def test_real_responses_are_tempered_on_a_grid(seed):
+    rng = np.random.default_rng([9, seed])
+    cases, x, grid, log_prior = responses(rng, 300, copies=8)
+    tempering = Tempering.learn(cases)
+    assert tempering.mean_eta == pytest.approx(1 / 8, abs=0.06)
+    mass = np.exp(tempering.log_proba(cases.log_evidence, log_prior))
+    # Given x, y is normal with mean x / 2 and variance 1/2.
+    np.testing.assert_allclose(mass @ grid, x / 2, atol=0.25 * np.abs(x).max())
+    variance = np.mean(mass @ grid**2 - (mass @ grid) ** 2)
+    assert variance == pytest.approx(0.5, abs=0.15)
+    untempered = Tempering.learn(cases, prior=TemperingPrior(1.0, 1.0))
+    mass = np.exp(untempered.log_proba(cases.log_evidence, log_prior))
+    np.testing.assert_allclose(mass @ grid, x * 8 / 9, atol=1e-9)
+    np.testing.assert_allclose(mass @ grid**2 - (mass @ grid) ** 2, 1 / 9, atol=1e-9)
+    assert np.mean(tempering.leave_one_out_log_score()) > np.mean(
+        untempered.leave_one_out_log_score()
+    )
+
+
+def test_the_density_of_a_response_seen_is_that_of_the_grid(seed):
+    rng = np.random.default_rng([10, seed])
+    cases, _, grid, log_prior = responses(rng, 40, copies=3)
+    step, middle = np.log(grid[1] - grid[0]), grid.size // 2
+    at_zero = HeldOut.of_responses(
+        cases.log_evidence,
+        log_prior,
+        cases.log_evidence[:, middle],
+        np.full(40, log_prior[middle] - step),
+    )
+    for eta in (0.2, 1.0):
+        mass = log_softmax(log_prior + eta * cases.log_evidence, axis=1)
+        found = at_zero.log_without_strays(np.array([eta]))[0]
+        np.testing.assert_allclose(found, mass[:, middle] - step, atol=1e-9)
+
+
+def test_no_evidence_leaves_the_prior():
+    tempering = Tempering.fit(np.zeros((10, 2)), EVEN, np.arange(10) % 2)
+    found = tempering.log_proba(np.array([[0.0, 3.0]]), EVEN)
+    assert tempering.mean_eta == pytest.approx(0.75)
+    assert np.exp(found).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[0.0, np.nan]], EVEN, [0]), r"log_evidence at \(0, 1\) is nan"),
+        (([[0.0, 1.0]], [0.0, -np.inf], [0]), r"log_prior at \(1,\) is -inf"),
+        (([[0.0, 1.0]], EVEN, [2]), "y has the class 2"),
+        (([[0.0, 1.0]], EVEN, [0, 1]), r"y has the shape \(2,\)"),
+    ],
+)
+def test_errors_name_what_is_wrong(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Tempering.fit(*arguments)
+
+
+@pytest.mark.parametrize("wrong", [{"untempered": 1.5}, {"no_strays": -0.1}, {"stray_rate": 0.5}])
+def test_priors_are_checked(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        TemperingPrior(**wrong)

@@ -1,0 +1,149 @@
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+
+from unselected.numerics.beta_binomial import CountLaw, log_pmf_table
+from unselected.numerics.quadrature import gauss_legendre, theta_nodes
+from unselected.selection.correlation import (
+    compare,
+    cor_squared,
+    exact_cor_squared,
+    root,
+    threshold_cut,
+)
+
+sizes = st.integers(1, 30)
+
+
+def law(n0, n1):
+    return CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
+
+
+def joint_table(count_law, u):
+    """The table of (I0, I1) that the library never builds."""
+    total = 0.0
+    for nodes, log_p0, log_p1 in count_law.blocks(u):
+        total = total + (count_law.weights[nodes] * np.exp(log_p0).T) @ np.exp(log_p1)
+    return total
+
+
+@given(n=sizes, theta=st.floats(0.001, 0.999), log_alpha=st.floats(-7, 12))
+def test_pmf_is_the_beta_binomial(n, theta, log_alpha):
+    alpha = np.exp(log_alpha)
+    ours = np.exp(log_pmf_table(n, np.array([theta]), 1.0 / alpha))
+    # The oracle's beta functions lose some digits where alpha (1 - theta) is small.
+    np.testing.assert_allclose(
+        ours, oracle.beta_binomial(n, np.array([theta]), alpha), rtol=1e-8, atol=1e-300
+    )
+
+
+def test_pmf_in_the_limits_of_alpha():
+    theta = np.array([0.3])
+    binomial = [0.7**3, 3 * 0.3 * 0.49, 3 * 0.09 * 0.7, 0.027]
+    np.testing.assert_allclose(np.exp(log_pmf_table(3, theta, 0.0))[0], binomial, rtol=1e-14)
+    np.testing.assert_allclose(np.exp(log_pmf_table(3, theta, 1e-200))[0], binomial, rtol=1e-14)
+    constant = np.exp(log_pmf_table(3, theta, 1e12))[0]
+    np.testing.assert_allclose(constant, [0.7, 0.0, 0.0, 0.3], atol=1e-11)
+
+
+def test_pmf_at_the_ends_of_simpsons_rule():
+    table = np.exp(log_pmf_table(4, np.array([0.0, 1.0]), 0.1))
+    np.testing.assert_array_equal(table, [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("alpha", "reference"),
+    [
+        (1e2, [-13.67591056186006, -7.058745958020264, -7.133565064739754, -15.37790543032220]),
+        (1e6, [-609.7941319135785, -7.111672682394069, -10.01722416887111, -867.1870600179640]),
+    ],
+)
+def test_pmf_of_many_cases_keeps_its_digits(alpha, reference):
+    """Against 40-digit arithmetic (mpmath): log P(i) for n = 10000, theta = 0.3."""
+    table = log_pmf_table(10000, np.array([0.3]), 1.0 / alpha)[0]
+    np.testing.assert_allclose(table[[1500, 2900, 3150, 5000]], reference, rtol=0, atol=2e-12)
+    assert np.exp(table).sum() == pytest.approx(1.0, abs=1e-13)
+
+
+@settings(max_examples=40)
+@given(n0=sizes, n1=sizes, log_alpha=st.floats(-5, 12))
+def test_joint_table_sums_to_one_and_is_the_papers(n0, n1, log_alpha):
+    alpha = np.exp(log_alpha)
+    table = joint_table(law(n0, n1), 1.0 / alpha)
+    assert table.sum() == pytest.approx(1.0, abs=1e-12)
+    # Gamma functions of alpha = 160000 leave the oracle about nine digits.
+    np.testing.assert_allclose(table, oracle.joint_table(n0, n1, alpha)[0], rtol=1e-8)
+    np.testing.assert_allclose(table, table[::-1, ::-1], rtol=1e-11)
+
+
+@pytest.mark.parametrize(("n0", "n1"), [(100, 100), (300, 77), (1, 500)])
+@pytest.mark.parametrize("alpha", [0.02, 1.0, 300.0, 1e9])
+def test_joint_table_sums_to_one_for_larger_classes(n0, n1, alpha):
+    assert joint_table(law(n0, n1), 1.0 / alpha).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_blocks_of_nodes_cover_each_node_once(monkeypatch):
+    whole = joint_table(law(20, 30), 0.01)
+    for block in (1, 60, 333):
+        monkeypatch.setattr("unselected.numerics.beta_binomial._BLOCK", block)
+        seen = np.concatenate([nodes for nodes, _, _ in law(20, 30).blocks(0.01)])
+        assert sorted(seen) == list(range(law(20, 30).theta.size))
+        np.testing.assert_allclose(joint_table(law(20, 30), 0.01), whole, rtol=1e-12)
+
+
+@given(n0=sizes, n1=sizes, data=st.data())
+def test_cor_squared_is_equation_1(n0, n1, data):
+    I0, I1 = data.draw(st.integers(0, n0)), data.draw(st.integers(0, n1))
+    exact = oracle.cor_squared(I0, I1, n0, n1)
+    assert exact_cor_squared(I0, I1, n0, n1) == exact
+    ours = cor_squared(np.array([I0]), np.array([I1]), n0, n1)[0]
+    assert ours == pytest.approx(float(exact), rel=1e-14)
+
+
+@given(n0=sizes, n1=sizes, data=st.data())
+def test_compare_never_errs_on_ties(n0, n1, data):
+    """Against every attainable value, most of all the feature's own and those that tie with it."""
+    pairs = st.tuples(st.integers(0, n0), st.integers(0, n1))
+    at, other = data.draw(pairs), data.draw(pairs)
+    cut, value = oracle.cor_squared(*at, n0, n1), oracle.cor_squared(*other, n0, n1)
+    I0, I1 = np.array([at[0], other[0]]), np.array([at[1], other[1]])
+    expected = [0, (value > cut) - (value < cut)]
+    assert compare(I0, I1, n0, n1, cut).tolist() == expected
+
+
+def test_compare_tells_apart_what_doubles_cannot():
+    n0 = n1 = 10_000_019
+    a, b = (0, 5), (9_999_999, 10_000_014)
+    exact = [exact_cor_squared(*pair, n0, n1) for pair in (a, b)]
+    I0, I1 = np.array([a[0], b[0]]), np.array([a[1], b[1]])
+    signs = compare(I0, I1, n0, n1, exact[0])
+    assert signs.tolist() == [0, (exact[1] > exact[0]) - (exact[1] < exact[0])]
+    nudged = exact[0] * (1 + Fraction(1, 10**25))
+    assert float(nudged) == float(exact[0])
+    assert compare(I0[:1], I1[:1], n0, n1, nudged).tolist() == [-1]
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.2, 0.3, 0.6, 1 / 3, 0.5, 1.0])
+def test_threshold_cut_takes_what_was_meant(gamma):
+    """A correlation equal to gamma to the last bit is at gamma, and one a bit larger is above."""
+    cut = threshold_cut(gamma)
+    for value in (gamma, *([] if gamma in (0, 1) else [np.nextafter(gamma, 0)])):
+        assert Fraction(value) ** 2 <= cut
+    assert Fraction(float(np.nextafter(gamma, 2))) ** 2 > cut
+    decimal = Fraction(str(gamma)) ** 2
+    assert decimal <= cut
+
+
+@given(value=st.fractions(0, 1, max_denominator=10**12))
+def test_root_is_correctly_rounded(value):
+    below, above = (Fraction(x) for x in neighbours(root(value)))
+    assert below**2 <= value <= above**2
+
+
+def neighbours(x):
+    """The midpoints between a double and the doubles next to it."""
+    return [(Fraction(x) + Fraction(float(np.nextafter(x, end)))) / 2 if x else 0 for end in (0, 2)]

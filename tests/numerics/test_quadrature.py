@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from unselected.numerics.quadrature import gauss_legendre, log_sum, simpson, theta_nodes, trapezoid
+
+
+def test_log_sum_survives_what_exp_does_not():
+    assert log_sum(np.array([-2000.0, -2000.0])) == pytest.approx(-2000 + np.log(2), rel=1e-15)
+    assert log_sum(np.array([-np.inf, -np.inf])) == -np.inf
+    np.testing.assert_allclose(log_sum(np.zeros((2, 3)), axis=1), np.log(3))
+
+
+@pytest.mark.parametrize("rule", [gauss_legendre(5), gauss_legendre(74), simpson(21)])
+def test_rules_are_probabilities_symmetric_to_the_last_bit(rule):
+    nodes, weights = rule
+    assert weights.sum() == pytest.approx(1.0, abs=1e-14)
+    np.testing.assert_array_equal(weights, weights[::-1])
+    np.testing.assert_allclose(nodes, 1.0 - nodes[::-1], atol=2e-16)
+
+
+def log_beta_integral(m, n, n_nodes):
+    nodes, weights = gauss_legendre(n_nodes)
+    return np.log(weights @ (nodes**m * (1 - nodes) ** (n - m)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 50, 130, 200, 400])
+def test_theta_nodes_integrate_the_sharpest_integrand(n):
+    """At alpha = infinity the integrand is theta^m (1 - theta)^(n - m): a beta function."""
+    for m in range(0, n + 1, max(1, n // 7)):
+        exact = gammaln(m + 1.0) + gammaln(n - m + 1.0) - gammaln(n + 2.0)
+        assert log_beta_integral(m, n, theta_nodes(n)) == pytest.approx(exact, abs=1e-12)
+
+
+def test_a_third_of_the_theta_nodes_would_not_do():
+    exact = 2 * gammaln(101.0) - gammaln(202.0)
+    assert abs(log_beta_integral(100, 200, theta_nodes(200) // 3) - exact) > 1e-6
+
+
+@pytest.mark.parametrize("width", [1e-4, 0.03, 1.0, 2.0])
+@pytest.mark.parametrize("place", [-7.3, 0.0, 4.11])
+def test_trapezoid_finds_a_peak_anywhere(place, width):
+    nodes, log_terms = trapezoid(lambda x: -0.5 * ((x - place) / width) ** 2, -30.0, 30.0)
+    terms = np.exp(log_terms)
+    assert terms.sum() == pytest.approx(width * np.sqrt(2 * np.pi), rel=1e-10)
+    mean = terms @ nodes / terms.sum()
+    assert mean == pytest.approx(place, abs=1e-9)
+    assert terms @ (nodes - mean) ** 2 / terms.sum() == pytest.approx(width**2, rel=1e-9)
+    assert nodes.size < 80
+
+
+def test_trapezoid_follows_a_skewed_peak():
+    """Gamma densities of log(x)."""
+    for shape in (0.5, 3.0, 40.0):
+        _, log_terms = trapezoid(lambda t, s=shape: s * t - np.exp(t), -90.0, 6.0)
+        assert log_sum(log_terms) == pytest.approx(gammaln(shape), abs=1e-10)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.13, 0.25, 0.4])
+@pytest.mark.parametrize("strength", [1.0, 30.0, 3000.0])
+@pytest.mark.parametrize("tilt", [-0.01, 0.0, 0.01])
+def test_trapezoid_finds_both_peaks(offset, strength, tilt):
+    """A double well, from one broad hill to two needles that fall between scanned points."""
+
+    def log_density(x):
+        u = x - offset
+        return -strength * ((u / 3) ** 2 - 1) ** 2 + strength * tilt * u
+
+    _, log_terms = trapezoid(log_density, -12.0, 12.0)
+    x = np.linspace(-12, 12, 2_000_001)
+    assert log_sum(log_terms) == pytest.approx(
+        float(log_sum(log_density(x)) + np.log(x[1] - x[0])), abs=1e-9
+    )
+
+
+def test_trapezoid_refuses_what_it_cannot_integrate():
+    with pytest.raises(ArithmeticError, match="did not converge"):
+        trapezoid(lambda x: -(x**2) - np.where(x > 0.123, 3.0, 0.0), -9.0, 9.0)
+
+
+def test_trapezoid_refinement_gives_more_nodes_and_the_same_integral():
+    def log_density(t):
+        return 2.0 * t - np.exp(t)
+
+    coarse, fine = (trapezoid(log_density, -25.0, 6.0, r) for r in (1, 10))
+    assert fine[0].size > 9 * coarse[0].size
+    assert log_sum(coarse[1]) == pytest.approx(float(log_sum(fine[1])), abs=1e-11)
