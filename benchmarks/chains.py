@@ -8,7 +8,8 @@ from timing import report
 
 from unselected import SelectiveFactorClassifier, SelectiveFactorRegressor
 from unselected._typing import Floats
-from unselected.models.factor import FactorModel, Kind
+from unselected.models.factor import FactorModel
+from unselected.models.factor_predictive import Kind
 from unselected.numerics.chains import library
 
 _N, _P, _K, _N_TEST = 62, 2000, 20, 100
@@ -30,7 +31,7 @@ def bench_factor(_: int, __: int) -> None:
             warnings.simplefilter("ignore")
             model.fit(X[:_N], y[:_N])
         taken = time.perf_counter() - start
-        kept = model._kept
+        kept = model._predictor.fitted
         rows = X[_N:, model.selection_.indices]
         by_draw = kept.class_by_draw(rows) if kind == "classes" else kept.mean_by_draw(rows)
         each = {"tau": _ess(model.posterior_["tau"])}

@@ -102,7 +102,9 @@ def bench_real(_: int, repetitions: int) -> None:
     for classes, goal in ((2, "at most 3"), (3, "")):
         rng = np.random.default_rng(0)
         y = np.arange(60) % classes
-        X, _truth = GaussianModel().simulate(np.eye(classes)[np.tile(y, 2)], 4000, rng, tau=0.3)
+        X, _truth = GaussianModel().simulate_features(
+            np.eye(classes)[np.tile(y, 2)], 4000, rng, tau=0.3
+        )
         ours, theirs = seconds(
             fit_and_predict(SelectiveGaussianNB(k=500), X, y, "predict_proba"),
             fit_and_predict(usual(500, GaussianNB()), X, y, "predict_proba"),
@@ -116,7 +118,9 @@ def bench_real_response(_: int, repetitions: int) -> None:
     """Fit and predict a real response, against selection and Bayesian ridge regression."""
     rng = np.random.default_rng(0)
     y = rng.normal(size=120)
-    X, _truth = GaussianModel().simulate((y / y[:60].std())[:, np.newaxis], 4000, rng, tau=0.3)
+    X, _truth = GaussianModel().simulate_features(
+        (y / y[:60].std())[:, np.newaxis], 4000, rng, tau=0.3
+    )
     for k in (5, 50, 500):
         other = make_pipeline(SelectKBest(f_regression, k=k), BayesianRidge())
         ours, theirs = seconds(

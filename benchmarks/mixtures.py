@@ -14,6 +14,7 @@ from unselected.selection.events import Event
 from unselected.selection.rules import keep_top
 from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
+from unselected.statistics.rows import KeptRows
 
 # What the authors' R program takes for a sweep over the labels alone, at n = 40, p = 101, k = 5,
 # where it leaves the adjustment out.
@@ -67,9 +68,7 @@ def _bench_effective_size() -> None:
     """Print how long the default chains take, and what their draws of alpha are worth."""
     bits, y, event = kept_of_mixture(62, 2000, 20)
     start = time.perf_counter()
-    posterior = MixtureModel().condition(
-        bits, y, event, n_chains=4, n_draws=1000, n_warmup=1000, random_state=0
-    )
+    posterior = MixtureModel().condition(KeptRows(bits, y), event)
     taken = time.perf_counter() - start
     diagnostics = posterior.draws.diagnostics
     ess = diagnostics.ess_bulk[diagnostics.names.index("alpha")]

@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the error rates that probabilities promise, and those that come.
+"""Draw the picture of the README: expected and actual error rates by number of features kept.
 
 Run as `python examples/error_picture.py docs/error_by_k.svg`; takes about a minute.
 """

@@ -3,9 +3,26 @@
 import gc
 import os
 
+import hypothesis
 import pytest
 
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
+
+
+# A slow or busy machine is no reason to fail.
+hypothesis.settings.register_profile(
+    "default", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+# For validation/mutation.py: few examples, the same each time, and a failure is not made smaller.
+hypothesis.settings.register_profile(
+    "mutation",
+    hypothesis.settings.get_profile("default"),
+    derandomize=True,
+    database=None,
+    max_examples=40,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
+hypothesis.settings.load_profile(os.environ.get("UNSELECTED_TEST_EXAMPLES", "default"))
 
 
 @pytest.fixture(params=range(N_SEEDS), ids=lambda seed: f"seed{seed}")

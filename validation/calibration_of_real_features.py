@@ -9,10 +9,14 @@ from calibration_under_selection import Replicate, rank
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
-from unselected.fitted.naive_bayes import KeptGaussian, KeptRegression
+from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.predictor import ClassPredictor
+from unselected.fitted.regression import FittedRegression
 from unselected.models.gaussian import GaussianModel
+from unselected.models.regression import RegressionModel
 from unselected.selection.rules import keep_top
 from unselected.selection.scores import RealScores
+from unselected.statistics.line import LineStatistics
 from unselected.statistics.summing import class_moments, line_moments
 
 SIZES, N_CASES = (9, 6, 8), 23
@@ -28,26 +32,24 @@ def class_replicate(model: GaussianModel, rng: np.random.Generator) -> Replicate
     train = np.repeat(np.arange(G), SIZES)
     psi = rng.dirichlet(np.add(SIZES, 1.0))  # given the training classes
     y = np.concatenate([train, rng.choice(G, size=N_TEST, p=psi)])
-    X, parameters = model.simulate(np.eye(G)[y], N_FEATURES, rng)
+    X, parameters = model.simulate_features(np.eye(G)[y], N_FEATURES, rng)
     known = np.unique(train, return_index=True)[1]
     X = with_holes(X, known, rng)
     moments = class_moments(X[: train.size], train, G)
     selection = keep_top(RealScores.of(moments), N_KEPT, "first", NONE, rng)
     ranks, gaps = [], []
     for event in (selection.event, selection.event.emptied()):
-        kept = KeptGaussian(
+        kept = FittedGaussian(
             model, moments.take(selection.indices), event, np.ones(G), np.arange(G), None
         )
         ranks.append(rank(kept.posterior, parameters["tau"] ** -2.0))
-        log_joint = kept.log_joint(X[train.size :, selection.indices], str)
-        gaps.append(expected_minus_actual(log_joint, y[train.size :]))
+        proba = ClassPredictor(kept).predict_proba(X[train.size :, selection.indices])
+        gaps.append(expected_minus_actual(proba, y[train.size :]))
     return Replicate(ranks, gaps)
 
 
-def expected_minus_actual(log_joint: Floats, y: NDArray[np.intp]) -> float:
+def expected_minus_actual(proba: Floats, y: NDArray[np.intp]) -> float:
     """Return the error rate that the predictions promise less the one that comes."""
-    proba = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
-    proba /= proba.sum(axis=1, keepdims=True)
     return float(np.mean(1.0 - proba.max(axis=1)) - np.mean(proba.argmax(axis=1) != y))
 
 
@@ -55,21 +57,20 @@ def line_replicate(model: GaussianModel, rng: np.random.Generator) -> Replicate:
     """Draw a real response; the gaps are coverage of the central 90 % intervals less 90 %."""
     y = rng.normal(5.0, 2.0, size=N_CASES + N_TEST)
     train = y[:N_CASES]
-    X, parameters = model.simulate((y / train.std())[:, np.newaxis], N_FEATURES, rng)
+    X, parameters = model.simulate_features((y / train.std())[:, np.newaxis], N_FEATURES, rng)
     X = with_holes(X, np.arange(5), rng)
     moments = line_moments(X[:N_CASES], train)
     selection = keep_top(RealScores.of(moments), N_KEPT, "first", NONE, rng)
     ranks, gaps = [], []
     for event in (selection.event, selection.event.emptied()):
-        kept = KeptRegression(
-            model, moments.take(selection.indices), event, float(train.mean()), None
-        )
+        statistics = LineStatistics(moments.take(selection.indices), float(train.mean()))
+        kept = FittedRegression(RegressionModel(model), statistics, event, None)
         ranks.append(rank(kept.posterior.features, parameters["tau"] ** -2.0))
         gaps.append(coverage(kept, X[N_CASES:, selection.indices], y[N_CASES:]) - LEVEL)
     return Replicate(ranks, gaps)
 
 
-def coverage(kept: KeptRegression, rows: Floats, y: Floats) -> float:
+def coverage(kept: FittedRegression, rows: Floats, y: Floats) -> float:
     """Return how many responses lie in their central intervals."""
     probabilities = [
         part.cdf(y[block, np.newaxis]) for block, part in kept.posterior.predictive(rows)

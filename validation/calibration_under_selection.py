@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
-from unselected.models.gaussian import GaussianPosterior
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.gaussian_posterior import GaussianPosterior
 from unselected.selection.events import Event
 from unselected.selection.record import Ties
 from unselected.selection.rules import keep_top

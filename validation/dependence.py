@@ -1,4 +1,4 @@
-"""Tempering and weighing on data with and without dependence between features. Prints Markdown.
+"""Guards against dependence, on data with and without it. Prints Markdown.
 
 Every classifier selects k features. The evidence of the training cases comes from ten folds,
 selection included; with ``--singly`` from fits without one case each as well, which takes about
@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
 from unselected.datasets import make_paper_simulation
-from unselected.dependence.power import Tempering, TemperingPrior
+from unselected.dependence.power import PowerPosterior, PowerPrior
 from unselected.experiments.colon import load_colon, normalized
 from unselected.files.tables import read_table
 
@@ -42,8 +42,8 @@ COLON = Path(os.environ.get("COLON", Path(__file__).parents[2] / "shared/data/co
 REVIEWS = Path(os.environ.get("REVIEWS", COLON.with_name("movie_reviews.npz")))
 SIZES = (5, 20, 100)
 PRIORS = {
-    "tempered, no strays": TemperingPrior(no_strays=1.0),
-    "tempered, no lump at 1": TemperingPrior(untempered=0.0),
+    "tempered, no strays": PowerPrior(no_outliers=1.0),
+    "tempered, no lump at 1": PowerPrior(full_power=0.0),
 }
 
 
@@ -136,10 +136,10 @@ def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]
         guarded = clone(model).set_params(dependence=guard).fit(split.X, split.y)
         result[guard] = np.asarray(guarded.predict_proba(split.X_test))
     for name, prior in PRIORS.items():
-        tempering = Tempering.fit(*by_fold, split.y, prior=prior)
+        tempering = PowerPosterior.fit(*by_fold, split.y, prior=prior)
         result[name] = np.exp(tempering.log_proba(*new))
     if one_by_one is not None:
-        tempering = Tempering.fit(*one_by_one, split.y)
+        tempering = PowerPosterior.fit(*one_by_one, split.y)
         result["tempered, cases left out singly"] = np.exp(tempering.log_proba(*new))
     return result
 

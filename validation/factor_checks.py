@@ -10,14 +10,16 @@ import numpy as np
 from calibration_under_selection import Replicate
 
 from unselected._typing import Floats
-from unselected.models.factor import FactorModel, Kind
+from unselected.models.factor import FactorModel
+from unselected.models.factor_predictive import Kind
 from unselected.models.factor_sampler import FactorLaw, FactorSampler, FactorState
-from unselected.numerics.chains import library
+from unselected.numerics.chains import ChainSettings, library
 from unselected.numerics.kernels import kernels_for_chains
 from unselected.omission.factor import FactorOmission
 from unselected.selection.events import RealEvent
 from unselected.selection.rules import keep_top
 from unselected.selection.scores import RealScores
+from unselected.statistics.rows import KeptRows
 from unselected.statistics.summing import class_moments, line_moments
 
 # Of Geweke's test: cases, kept and omitted features, and the cut.
@@ -141,13 +143,15 @@ def geweke(kind: Kind, n_steps: int, n_prior: int, seed: int) -> GewekeTest:
     return GewekeTest(*scores)
 
 
-def factor_replicate(kind: Kind, n_steps: int, rng: np.random.Generator) -> Replicate:
+def factor_replicate(
+    kind: Kind, n_steps: int, rng: np.random.Generator, *, a: float = 4.0, b: float = 80.0
+) -> Replicate:
     """Draw from the model, select, condition; with and without correction.
 
     Ranks are those of the true tau among the draws. Gaps are expected minus actual error, or the
-    coverage of central 90 % intervals less 0.9.
+    coverage of central 90 % intervals less 0.9. ``a`` and ``b`` are those of the prior of tau^2.
     """
-    model = FactorModel(kind, a=4.0, b=80.0)
+    model = FactorModel(kind, a=a, b=b)
     X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng)
     while np.ptp(y[:N_TRAIN]) == 0.0:
         X, y, drawn = model.simulate(N_TRAIN + N_TEST, N_FEATURES, rng)
@@ -160,15 +164,10 @@ def factor_replicate(kind: Kind, n_steps: int, rng: np.random.Generator) -> Repl
     kept = selection.indices
     ranks, gaps = [], []
     for event in (selection.event, selection.event.emptied()):
-        posterior = model.condition(
-            X[:N_TRAIN, kept],
-            train,
-            event,
-            n_chains=1,
-            n_draws=n_steps,
-            n_warmup=n_steps // 4,
-            random_state=int(rng.integers(2**31)),
-        )
+        seed = int(rng.integers(2**31))
+        chains = ChainSettings(n_chains=1, n_draws=n_steps, n_warmup=n_steps // 4, seed=seed)
+        rows_kept = KeptRows(X[:N_TRAIN, kept], train)
+        posterior = replace(model, chains=chains).condition(rows_kept, event)
         ranks.append(float(np.mean(posterior.draws.stacked("tau") < drawn["tau"])))
         if kind == "real":
             probability = posterior.cdf(X[rows, kept], y[rows])

@@ -5,6 +5,7 @@ Used by the tests with few replicates and by `make validate` with many. Prints M
 
 import argparse
 import warnings
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -20,12 +21,13 @@ from unselected.models.concentration import ConcentrationPrior
 from unselected.models.mixture import ChainState, MixtureModel, MixtureSampler, SharedTables
 from unselected.models.mixture_moves import Labelled
 from unselected.models.mixture_tables import AlphaGrid, EventTables, FeatureTables
-from unselected.numerics.chains import Draws
+from unselected.numerics.chains import ChainSettings, Draws
 from unselected.numerics.kernels import kernels_for_moves
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_above, keep_top
 from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
+from unselected.statistics.rows import KeptRows
 
 NONE = np.array([], dtype=int)
 
@@ -138,15 +140,9 @@ def replicate(
     bits = X[:, selection.indices] > 0
     ranks, gaps = [], []
     for event in (selection.event, Event()):
-        posterior = model.condition(
-            bits[:n],
-            y[:n],
-            event,
-            n_chains=n_chains,
-            n_draws=n_draws,
-            n_warmup=2 * n_draws,
-            random_state=int(rng.integers(2**31)),
-        )
+        seed = int(rng.integers(2**31))
+        chains = ChainSettings(n_chains, n_draws, n_warmup=2 * n_draws, seed=seed)
+        posterior = replace(model, chains=chains).condition(KeptRows(bits[:n], y[:n]), event)
         ranks.append(_rank(posterior.draws.stacked("alpha"), truth["alpha"]))
         log_odds = np.diff(posterior.log_joint(bits[n:]), axis=1)[:, 0]
         expected = np.mean(1.0 / (1.0 + np.exp(np.abs(log_odds))))

@@ -21,7 +21,8 @@ from unselected import (
     SelectiveNaiveRegressor,
 )
 from unselected._typing import Floats
-from unselected.models.factor import FactorModel, Kind
+from unselected.models.factor import FactorModel
+from unselected.models.factor_predictive import Kind
 
 KINDS: tuple[Kind, ...] = ("real", "classes")
 N_TRAIN, N_TEST, N_FEATURES, N_KEPT = 62, 1000, 2000, 20

@@ -50,6 +50,7 @@ def test_moments_by_hand():
     assert test.variance.z == pytest.approx((test.variance.value - 1 / 12) / math.sqrt(1 / 240))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 7])
 def test_z_has_variance_1(n, seed):
     """Over many sets of uniform values, within five standard errors; the twin takes n for n - 1."""
@@ -72,6 +73,7 @@ def share_flagged(rng, n_replicates=100, **forecaster):
     return np.mean([test.p_value < 0.05 for test in tests]), shares
 
 
+@pytest.mark.slow
 def test_an_honest_forecaster_is_flagged_at_the_nominal_rate(seed):
     flagged, words = share_flagged(np.random.default_rng(seed), 600)
     assert 0.02 < flagged < 0.09

@@ -83,7 +83,7 @@ def test_honest_predictions_score_best(seed):
         assert average_log_density(logs) < average_log_density(honest[4]) - 0.05
         assert root_mean_squared_error(y, mean) > 0.97 * root_mean_squared_error(*honest[:2])
     assert interval_coverage(honest[0], *honest[2:4]).value == pytest.approx(0.9, abs=0.015)
-    assert interval_coverage(twins[0][0], *twins[0][2:4]).value < 0.72
+    assert interval_coverage(twins[0][0], *twins[0][2:4]).value < 0.885
 
 
 # The summary
@@ -168,6 +168,7 @@ def share_covered(rng, *, confidence, n_replicates=200):
     return covered / n_replicates
 
 
+@pytest.mark.slow
 def test_intervals_cover(seed):
     """The twin claims 95 % for intervals of 80 %."""
     rng = np.random.default_rng(seed)
@@ -190,7 +191,7 @@ def test_selection_taken_at_face_value_is_found_out():
     """Features unrelated to the response: the corrected predictions pass, the others do not."""
     rng = np.random.default_rng(0)
     y = rng.normal(size=260)
-    X, _ = GaussianModel().simulate(y[:, np.newaxis], 1000, rng, tau=0.0)
+    X, _ = GaussianModel().simulate_features(y[:, np.newaxis], 1000, rng, tau=0.0)
     found = {}
     for correct in (True, False):
         model = SelectiveNaiveRegressor(k=20, correct_selection=correct).fit(X[:60], y[:60])

@@ -134,6 +134,7 @@ def share_flagged(rng, *, n_replicates=300, **forecaster):
     return flagged / n_replicates
 
 
+@pytest.mark.slow
 def test_numbers_flag_the_overconfident_and_only_them(seed):
     rng = np.random.default_rng(seed)
     honest = share_flagged(rng)
@@ -145,7 +146,7 @@ def test_expected_error_tells_the_overconfident(seed):
     y, p = class_forecasts(np.random.default_rng(seed), 4000)
     y_twin, twin = class_forecasts(np.random.default_rng(seed), 4000, stretch=3.0)
     assert multiclass_expected_error(p) == pytest.approx(multiclass_actual_error(y, p), abs=0.04)
-    assert multiclass_expected_error(twin) < multiclass_actual_error(y_twin, twin) - 0.1
+    assert multiclass_expected_error(twin) < multiclass_actual_error(y_twin, twin) - 0.04
 
 
 # The summary

@@ -194,7 +194,7 @@ def test_summary_in_json(y, p):
         ([0, 1, 2, 3], [0.5] * 4, "y has the value 2 in row 2: give 0 and 1"),
         ([0, 0.5], [0.5] * 2, "y has the value 0.5 in row 1"),
         ([0, float("nan")], [0.5] * 2, "y has the value nan in row 1"),
-        (["ill", "well"], [0.5] * 2, r"y has the value .*'ill'.* in row 0, which is not a number"),
+        (["ill", "well"], [0.5] * 2, r"'ill'.* in row 0, which is not a number|pos_label=1"),
         ([1, None], [0.5] * 2, "y has the value None in row 1"),
         ([0, 1, 1], [0.5, 1.25, -1], "probability has the value 1.25 in row 1"),
         ([0, 1], [-1e-9, 0.5], r"probability has the value -1\S*e-09 in row 0"),
@@ -241,3 +241,25 @@ def test_bad_levels_are_named(function, level):
 def test_bad_numbers_of_resamples_are_named(function, n_resamples):
     with pytest.raises(ValueError, match=f"n_resamples={n_resamples!r} must be a whole number"):
         function([0, 1], [0.5, 0.5], n_resamples=n_resamples)
+
+
+def test_a_summary_takes_labels_as_the_plots_do(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(size=60)
+    y = rng.uniform(size=60) < p
+    expected = summarize(y, p, n_resamples=99, random_state=seed)
+    for *labels, positive in (("well", "sick", "sick"), (2, 1, 1), (1, 0, 0), (False, True, 1)):
+        named = np.where(y, labels[1], labels[0])
+        told = summarize(named, p, pos_label=positive, n_resamples=99, random_state=seed)
+        assert told == expected
+    assert summarize(y, p, pos_label=None, n_resamples=99, random_state=seed) == expected
+    swapped = summarize(np.where(y, "b", "a"), 1.0 - p, pos_label="a", n_resamples=9)
+    assert swapped.prevalence == pytest.approx(1.0 - expected.prevalence)
+    with pytest.raises(ValueError, match=r"pos_label=1 is not one of the labels in y, \['a', 'b"):
+        summarize(np.where(y, "b", "a"), p)
+    with pytest.raises(ValueError, match="3 labels"):
+        summarize(["a", "b", "c"], [0.1, 0.2, 0.3], pos_label="a")
+    with pytest.raises(ValueError, match="y has the value None in row 1: drop"):
+        summarize(["a", None], [0.1, 0.2], pos_label="a")
+    with pytest.raises(ValueError, match="pos_label=None is for the most probable"):
+        summarize(y.astype(int), p, pos_label=None)

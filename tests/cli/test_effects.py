@@ -119,7 +119,7 @@ def predicted(capsys, folder, kind, *options):
 def kept_rows(folder, kind):
     saved = load_model(folder / f"{kind}.json")
     with (folder / f"{kind}.csv").open() as file:
-        rows = [[float(row[name]) for name in saved.kept.names] for row in csv.DictReader(file)]
+        rows = [[float(row[name]) for name in saved.fitted.names] for row in csv.DictReader(file)]
     return saved, np.array(rows)
 
 
@@ -127,7 +127,7 @@ def kept_rows(folder, kind):
 def test_predict_with_a_prevalence(given, folder, capsys):
     rows, _ = predicted(capsys, folder, "two", "--prevalence", *given)
     saved, X = kept_rows(folder, "two")
-    expected = saved.predict_proba(X, prevalence=0.02)[:, 1]
+    expected = saved.predictor.predict_proba(X, prevalence=0.02)[:, 1]
     assert [float(row["probability of well"]) for row in rows] == expected.tolist()
     plain, _ = predicted(capsys, folder, "two")
     assert plain != rows
@@ -137,9 +137,9 @@ def test_predict_with_a_prevalence(given, folder, capsys):
 def test_predict_with_intervals(kind, folder, capsys):
     rows, _ = predicted(capsys, folder, kind, "--interval", "0.8")
     saved, X = kept_rows(folder, kind)
-    lower, upper = saved.predict_proba_interval(X, level=0.8)
-    for g, label in enumerate(saved.kept.classes):
-        if len(saved.kept.classes) == 2 and g == 0:
+    lower, upper = saved.predictor.predict_proba_interval(X, level=0.8)
+    for g, label in enumerate(saved.fitted.classes):
+        if len(saved.fitted.classes) == 2 and g == 0:
             continue
         assert [float(row[f"lower end of {label}"]) for row in rows] == lower[:, g].tolist()
         assert [float(row[f"upper end of {label}"]) for row in rows] == upper[:, g].tolist()
@@ -155,8 +155,8 @@ def test_predict_with_intervals(kind, folder, capsys):
 def test_predict_leaves_cases_open(folder, capsys):
     rows, error = predicted(capsys, folder, "two", "--indeterminate-below", "0.56")
     saved, X = kept_rows(folder, "two")
-    probability = saved.predict_proba(X)
-    best = np.array(saved.kept.classes)[probability.argmax(axis=1)]
+    probability = saved.predictor.predict_proba(X)
+    best = np.array(saved.fitted.classes)[probability.argmax(axis=1)]
     expected = np.where(probability.max(axis=1) >= 0.56, best, "")
     assert [row["predicted"] for row in rows] == expected.tolist()
     left = int(np.sum(expected == ""))
@@ -167,13 +167,13 @@ def test_predict_leaves_cases_open(folder, capsys):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("numbers", ["--prevalence", "0.1"], "--prevalence does not go with"),
-        ("numbers", ["--interval", "0.9"], "which predicts numbers: leave it out"),
-        ("numbers", ["--indeterminate-below", "0.9"], "--indeterminate-below does not go"),
+        ("numbers", ["--prevalence", "0.1"], "--prevalence is not available for"),
+        ("numbers", ["--interval", "0.9"], "which predicts numbers: omit it"),
+        ("numbers", ["--indeterminate-below", "0.9"], "--indeterminate-below is not available"),
         ("two", ["--prevalence", "often"], "often is neither a number nor CLASS=PROBABILITY"),
         ("two", ["--prevalence", "well=0.1"], "lacks class 'ill'"),
         ("three", ["--prevalence", "0.1"], "one number, but there are 3 classes"),
-        ("two", ["--prevalence", "0.1", "0.9"], "0.1 is of no class: give CLASS=PROBABILITY"),
+        ("two", ["--prevalence", "0.1", "0.9"], "0.1 names no class: give CLASS=PROBABILITY"),
         ("two", ["--prevalence", "ill=0.1", "well=0.9", "ill=0.1"], "has the class ill twice"),
         ("two", ["--interval", "90"], "--interval 90.0 must be between 0 and 1"),
         ("two", ["--indeterminate-below", "70"], "must be from 0 to 1"),

@@ -16,7 +16,8 @@ from unselected import (
     SelectiveNaiveRegressor,
     open_columns,
 )
-from unselected.cli import fitting, main
+from unselected.cli import comparing, fitting, main, options, progress
+from unselected.cli.options import patience
 from unselected.cli.progress import WatchedColumns, showing_progress
 from unselected.columns import blocks as columns_module
 from unselected.columns.sources import ColumnSource, SourceError, SparseColumns
@@ -45,6 +46,13 @@ def case(tmp_path, seed, monkeypatch):
     np.save("X.npy", X)
     Path("y.csv").write_text("\n".join(["y", *map(str, y.tolist())]) + "\n")
     return X, y
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Somebody watches stderr."""
+    for module in (options, progress, comparing):
+        monkeypatch.setattr(module, "on_terminal", lambda: True)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -87,7 +95,7 @@ def test_what_cannot_be_read_is_said_once(case):
         _ = watched[:, 0:4]
 
 
-@pytest.mark.usefixtures("case")
+@pytest.mark.usefixtures("case", "terminal")
 def test_a_bar_is_shown_of_what_takes_long_and_closed_at_errors(capsys):
     source = open_columns("X.npy")
     with showing_progress(source, "fitting", after=0.0) as X:
@@ -116,7 +124,7 @@ def test_what_is_in_memory_is_passed_on_as_it_is(X, capsys):
     assert "fitting: 0 s" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("case")
+@pytest.mark.usefixtures("case", "terminal")
 def test_the_command_shows_it(capsys, monkeypatch):
     fit = ("fit", "X.npy", "--target", "y.csv:y", "--k", "5", "--force", "-o", "m.json")
     assert main(fit) == 0
@@ -142,7 +150,7 @@ def test_an_error_of_the_command_stands_on_a_line_of_its_own(case, capsys, monke
     fit = ("fit", "X.npy", "--target", "y.csv:y", "--k", "5", "-o", "m.json")
     assert main([*fit, "--model", "gaussian"]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("unselected: column 50 ('50') has infinity in row 3")
+    assert last.startswith("unselected: column 50 has infinity in row 3")
     assert not Path("m.json").exists()
 
 
@@ -159,3 +167,37 @@ def test_a_source_is_watched_through_its_own_way_of_reading():
         _ = watched[:1, :]
     assert watched._read(np.array([2])).shape == (2, 1)
     assert told == []
+
+
+@pytest.mark.usefixtures("case")
+def test_a_file_gets_no_bar(capsys):
+    with showing_progress(open_columns("X.npy"), "fitting", after=0.05) as X:
+        assert not isinstance(X, WatchedColumns)
+        time.sleep(0.2)
+    assert capsys.readouterr().err == "fitting: 0 s\n"
+
+
+def test_seconds_are_counted_on_a_terminal_and_told_once_elsewhere(capsys, monkeypatch):
+    with patience("fitting", after=0.05):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == "fitting: 0 s\n"
+    monkeypatch.setattr(options, "on_terminal", lambda: True)
+    with patience("fitting", after=0.05):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == "\rfitting: 0 s\n"
+
+
+CV = ("cv", "t.csv", "--target", "y", "--k", "1", "--repeats", "1", "--method", "corrected")
+
+
+def test_cross_validation_shows_no_bar_in_a_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 2},{i // 2 % 2},{i // 3 % 2}" for i in range(20)]
+    Path("t.csv").write_text("\n".join(["y,a,b", *rows]) + "\n")
+    assert main(CV) == 0
+    err = capsys.readouterr().err
+    assert "\r" not in err
+    assert "%" not in err
+    monkeypatch.setattr(comparing, "on_terminal", lambda: True)
+    assert main(CV) == 0
+    assert "1/1" in capsys.readouterr().err

@@ -6,9 +6,10 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit
 
-from unselected.dependence.averaging import Weighing
+from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.correlated import MOST_FEATURES, FeatureLaws, WithinClasses
-from unselected.dependence.power import HeldOut, Tempering, TemperingPrior
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior, PowerPrior
 
 
 def factor_data(seed, n=40, k=5, G=3):
@@ -118,8 +119,8 @@ def test_the_marginal_likelihood_is_an_integral(seed):
         return 0.5 * given(eta, 0.0) + 0.5 * strays
 
     expected = 0.5 * over_epsilon(1.0) + 0.5 * quad(over_epsilon, 0, 1)[0]
-    assert Tempering.learn(cases).log_marginal == pytest.approx(np.log(expected), abs=1e-7)
-    only = Tempering.learn(cases, prior=TemperingPrior(untempered=1.0, no_strays=1.0))
+    assert PowerPosterior.learn(cases).log_marginal == pytest.approx(np.log(expected), abs=1e-7)
+    only = PowerPosterior.learn(cases, prior=PowerPrior(full_power=1.0, no_outliers=1.0))
     assert only.log_marginal == pytest.approx(np.log(given(1.0, 0.0)), abs=1e-9)
 
 
@@ -128,12 +129,14 @@ def test_weights_follow_bayes_and_predictions_average(seed):
     y, prior = np.arange(40) % 2, np.log([0.4, 0.6])
     evidences = rng.normal(size=(3, 40, 2)) + np.eye(2)[y] * np.array([0, 1, 2])[:, None, None]
     cases = [HeldOut.of_classes(evidence, prior, y) for evidence in evidences]
-    weighing = Weighing.learn(cases)
-    temperings = [Tempering.learn(one) for one in cases]
+    weighing = LikelihoodAverage.learn(cases)
+    temperings = [PowerPosterior.learn(one) for one in cases]
     terms = np.array([0.5, 0.25, 0.25]) * np.exp([one.log_marginal for one in temperings])
     np.testing.assert_allclose(weighing.weights, terms / terms.sum(), rtol=1e-10)
     each = [np.exp(t.log_proba(e, prior)) for t, e in zip(temperings, evidences, strict=True)]
     mixed = np.tensordot(terms / terms.sum(), each, 1)
     np.testing.assert_allclose(np.exp(weighing.log_proba(evidences, prior)), mixed, rtol=1e-9)
-    assert weighing.mean_eta == pytest.approx(terms @ [t.mean_eta for t in temperings] / sum(terms))
+    assert weighing.mean_power == pytest.approx(
+        terms @ [t.mean_power for t in temperings] / sum(terms)
+    )
     assert f"{weighing.own_probability:.2f}" in weighing.in_words()

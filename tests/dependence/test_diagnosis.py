@@ -1,5 +1,6 @@
 """Correlations within classes, the slope over cases left out, and the words for both."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy.special import expit, log_softmax
 from scipy.stats import binom
 
 from unselected.dependence.calibration_slope import CalibrationSlope, calibration_slope
-from unselected.dependence.diagnosis import advice
-from unselected.dependence.power import HeldOut
+from unselected.dependence.diagnosis import DependenceReport, advice
+from unselected.dependence.held_out import HeldOut
 from unselected.dependence.within_class import (
     WithinClassCorrelation,
     _PowerSums,
@@ -79,6 +80,7 @@ def flagged(draw, n_sets, level=0.05, use_classes=True):
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_independent_features_are_flagged_as_often_as_the_level_says(kind, seed):
     """The twin that forgets the classes takes what selection looks for as dependence."""
@@ -91,6 +93,7 @@ def test_independent_features_are_flagged_as_often_as_the_level_says(kind, seed)
     assert flagged(draw, 200, use_classes=False) > high + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_selection_does_not_make_dependence(kind, seed):
     """The kept features of many independent ones look as independent as any."""
@@ -150,7 +153,7 @@ def test_numbers_of_independent_features_are_right_on_average(seed):
 
 
 def test_correlation_that_cancels_does_not_inflate(seed):
-    """Equal shifts, correlated against each other: the evidence of both is worth more."""
+    """Equal shifts, negatively correlated: together the evidence is stronger."""
     rng = np.random.default_rng([5, seed])
     y, f = np.arange(400) % 2, rng.normal(size=(400, 1))
     noise = rng.normal(size=(400, 2))
@@ -172,10 +175,10 @@ def test_three_classes_and_constant_features():
         within_class_correlation(X, y[:5])
 
 
-def slope_cases(rng, n=80, worth=0.4, n_classes=2):
+def slope_cases(rng, n=80, slope=0.4, n_classes=2):
     log_psi = np.log(rng.dirichlet(np.full(n_classes, 8.0)))
     evidence = rng.normal(scale=3.0, size=(n, n_classes))
-    proba = np.exp(log_softmax(log_psi + worth * evidence, axis=1))
+    proba = np.exp(log_softmax(log_psi + slope * evidence, axis=1))
     y = np.array([rng.choice(n_classes, p=row) for row in proba])
     return HeldOut.of_classes(evidence, log_psi, y)
 
@@ -185,7 +188,7 @@ def test_slope_is_the_maximum_and_ends_are_where_it_has_fallen(n_classes, seed):
     cases = slope_cases(np.random.default_rng([7, seed]), n_classes=n_classes)
 
     def loss(b):
-        return -float(cases.log_without_strays(np.array([b])).sum())
+        return -float(cases.log_without_outliers(np.array([b])).sum())
 
     found = calibration_slope(cases)
     assert found.slope == pytest.approx(minimize_scalar(loss).x, abs=1e-6)
@@ -194,13 +197,14 @@ def test_slope_is_the_maximum_and_ends_are_where_it_has_fallen(n_classes, seed):
     assert found.low < found.slope < found.high
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_slope_as_often_as_they_say(seed):
     rng = np.random.default_rng([8, seed])
     found = [calibration_slope(slope_cases(rng), level=0.8) for _ in range(200)]
     held = sum(one.low < 0.4 < one.high for one in found)
     low, high = binom.ppf([1e-4, 1 - 1e-4], 200, 0.8)
     assert low - 4 <= held <= high + 4
-    # The twin: that the evidence is worth what it says.
+    # The wrong twin: that the slope is 1.
     assert sum(one.low < 1.0 < one.high for one in found) < low - 4
 
 
@@ -236,13 +240,13 @@ CANCELLING = WithinClassCorrelation(20, 190, 0.2, 0.017, 1e-9, 4.0, 0.9)
 @pytest.mark.parametrize(
     ("correlation", "interval", "words", "last"),
     [
-        (QUIET, (0.6, 1.4), "look independent", 'dependence="none" will do.'),
+        (QUIET, (0.6, 1.4), "look independent", 'dependence="none" is adequate.'),
         (QUIET, (0.2, 0.8), "too extreme", 'Use dependence="tempered".'),
-        (QUIET, (1.2, np.inf), "too cautious", "The model makes little of the features."),
-        (LOUD, (1.2, np.inf), "too cautious", "The model makes little of the features."),
+        (QUIET, (1.2, np.inf), "too cautious", "The model is underconfident"),
+        (LOUD, (1.2, np.inf), "too cautious", "The model is underconfident"),
         (LOUD, (0.6, 1.4), "counted about 5.0 times", "Prefer"),
         (LOUD, (0.1, 0.4), "are correlated within classes", 'Use dependence="correlated".'),
-        (CANCELLING, (0.6, 1.4), "do not add up", 'dependence="none" will do.'),
+        (CANCELLING, (0.6, 1.4), "do not add up", 'dependence="none" is adequate.'),
     ],
 )
 def test_words_follow_the_numbers(correlation, interval, words, last):
@@ -251,8 +255,51 @@ def test_words_follow_the_numbers(correlation, interval, words, last):
     assert found[-1].startswith(last)
 
 
+@pytest.mark.parametrize(
+    ("correlation", "interval", "last"),
+    [
+        (QUIET, (0.6, 1.4), "--dependence none is adequate."),
+        (QUIET, (0.2, 0.8), "Use --dependence tempered."),
+        (LOUD, (0.6, 1.4), "Prefer --dependence correlated: "),
+        (LOUD, (0.1, 0.4), "Use --dependence correlated."),
+        (QUIET, (1.2, np.inf), "or try --prior sparse."),
+    ],
+)
+def test_whoever_reads_is_told_parameters_as_they_are_given(correlation, interval, last):
+    slope = CalibrationSlope(0.5, *interval, 0.95, 62)
+    report = DependenceReport(correlation, slope)
+    told = replace(report, writer=lambda parameter, value: f"--{parameter} {value}")
+    assert last in told.advice[-1]
+    assert "=" not in told.advice[-1]
+    assert told.content()["advice"] == list(told.advice)
+    assert "--" not in report.advice[-1]
+    in_use = replace(told, dependence="tempered").advice[-1]
+    assert in_use == "--dependence tempered is in use, which allows for that."
+
+
+def test_of_many_features_some_are_looked_at_and_all_are_spoken_of(seed):
+    """A factor that all of 3000 features share: as for 1000 of them, but 3 times as many."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(30) % 2
+    X = y[:, np.newaxis] + rng.normal(size=(30, 1)) + rng.normal(size=(30, 3000))
+    found = within_class_correlation(X, y)
+    assert (found.n_features, found.n_looked_at, found.n_pairs) == (3000, 1000, 1000 * 999 // 2)
+    some = within_class_correlation(X[:, np.linspace(0, 2999, 1000).astype(int)], y)
+    assert (some.n_features, some.n_looked_at) == (1000, None)
+    assert found.mean_squared == some.mean_squared
+    assert found.inflation - 1 == pytest.approx((some.inflation - 1) * 2999 / 999)
+    assert found.effective_features == pytest.approx(some.effective_features, rel=0.02)
+    report = DependenceReport(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 30))
+    assert report.advice[0].startswith(
+        "The 3000 kept features are correlated within classes (1000 of them were examined; mean "
+    )
+    assert report.advice[-1] == 'Use dependence="tempered".'  # too many to be correlated
+    assert report.content()["correlation"]["n_looked_at"] == 1000
+    assert "n_looked_at" not in DependenceReport(some, report.slope).content()["correlation"]
+
+
 def test_there_are_words_where_there_is_nothing():
     nothing = WithinClassCorrelation(1, 0, *[np.nan] * 5)
     found = advice(nothing, CalibrationSlope(np.nan, -np.inf, np.inf, 0.95, 4))
-    assert found[0] == "There are no two features to be correlated."
-    assert found[1] == "No case left out has evidence for a class."
+    assert found[0] == "There is no pair of features to correlate."
+    assert found[1] == "The model has no evidence for any class in any held-out case."

@@ -55,6 +55,7 @@ def test_neither_k_nor_threshold_keeps_all_and_corrects_nothing():
 
 
 @pytest.mark.parametrize("ties", ["first", "random"])
+@pytest.mark.filterwarnings("ignore:k=[0-9]* keeps all")
 def test_corrected_equals_uncorrected_bit_for_bit_at_k_equal_p(ties, seed):
     X, y, X_new = data(seed)
     corrected, uncorrected = (
@@ -412,7 +413,7 @@ def test_panel_says_which_columns_it_lacks():
     twice = pd.concat([frame(X_new), frame(X_new)[[first]]], axis=1)
     with pytest.raises(ValueError, match=rf"more than one column named '{first}'"):
         panel.predict(twice)
-    with pytest.raises(ValueError, match="X has 5 columns, but the panel needs its 6"):
+    with pytest.raises(ValueError, match="X has 5 columns, but the panel needs 6"):
         panel.predict(X_new[:, :5])
     holed = frame(X_new).astype(float)
     holed.loc[3, first] = np.nan

@@ -35,6 +35,7 @@ RULES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:class .* has one case only")
 @pytest.mark.parametrize("classes", CLASSES.values(), ids=CLASSES)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_predictions_and_evidence(rule, classes, seed):

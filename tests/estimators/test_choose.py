@@ -29,8 +29,8 @@ def texts(*labels):
         (HOLES, texts("a", "b"), "gaussian", "missing values"),
         (BITS, texts("a", "b", "c"), "gaussian", "3 classes"),
         (BITS, texts(*"abcdefghijklmnop"), "gaussian", "16 classes"),
-        (REAL, np.arange(N) % 10, "gaussian", "10 distinct whole numbers are taken for classes"),
-        (REAL, np.arange(N) % 10.0, "gaussian", "regression would take them for numbers"),
+        (REAL, np.arange(N) % 10, "gaussian", "10 distinct whole numbers are treated as classes"),
+        (REAL, np.arange(N) % 10.0, "gaussian", "regression would treat them as numbers"),
         (REAL, np.arange(N) % 11, "regression", "11 distinct numbers"),
         (BITS, np.arange(N) % 3 + 0.5, "regression", "not whole"),
         (REAL, texts("1.50", "2", "-3e2"), "regression", "not whole"),
@@ -67,12 +67,12 @@ def test_a_response_is_returned_as_the_model_takes_it():
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
-        ("regression", REAL, texts("1", "high"), "it is 'high' in case 2: choose gaussian"),
+        ("regression", REAL, texts("1", "high"), "it is 'high' in case 2: use gaussian"),
         ("regression", REAL, np.arange(N) % 2 == 0, "it is True in case 1"),
-        ("bernoulli", BITS, texts("a", "b", "c"), "has 3, 'a', 'b', 'c': choose gaussian"),
-        ("bernoulli", BITS, np.arange(N), r"has 24, 0, 1, 2, 3, 4, \.\.\.: choose gaussian"),
+        ("bernoulli", BITS, texts("a", "b", "c"), "has 3, 'a', 'b', 'c': use gaussian"),
+        ("bernoulli", BITS, np.arange(N), r"has 24, 0, 1, 2, 3, 4, \.\.\.: use gaussian"),
         ("bernoulli", HOLES, texts("a", "b"), "feature 'left' is missing in case 1: fill it in"),
-        ("gaussian", REAL, np.arange(N) + 0.5, "24 distinct numbers .* choose regression"),
+        ("gaussian", REAL, np.arange(N) + 0.5, "24 distinct numbers .* use regression"),
     ],
 )
 def test_a_model_that_does_not_go_with_the_data_is_refused(model, X, y, message):

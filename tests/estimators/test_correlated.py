@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
-from unselected.dependence.averaging import Weighing
-from unselected.dependence.power import HeldOut
-from unselected.estimators.fitting import dealt
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.dependence.held_out import HeldOut
+from unselected.estimators.class_fitting import dealt
 
 MODELS = {
     "binary": SelectiveBernoulliNB(k=6, dependence="correlated"),
@@ -71,18 +71,18 @@ def test_all_is_learned_from_folds_that_are_left_out(kind, seed):
     X, y = moved_together(seed, n=40, p=12, real=kind == "real")
     model = clone(MODELS[kind]).fit(X, y)
     fold_of = dealt(y, 10)
-    n_likelihoods = 1 + len(model.panel().kept.within.shapes)
+    n_likelihoods = 1 + len(model.panel().predictor.within.shapes)
     evidence, prior = np.empty((n_likelihoods, 40, 2)), np.empty((40, 2))
     for fold in range(10):
         out = fold_of == fold
         kept = clone(model).fit(X[~out], y[~out])
-        inner = kept.panel().kept
-        prior[out] = inner.log_psi
-        rows = inner.as_modelled(X[np.ix_(out, kept.selection_.indices)], str)
+        inner = kept.panel().predictor
+        prior[out] = inner.log_prior()
+        rows = inner.fitted.rows(X[np.ix_(out, kept.selection_.indices)], str)
         evidence[:, out] = inner.log_evidence(rows)
-    by_hand = Weighing.learn([HeldOut.of_classes(one, prior, y) for one in evidence])
-    np.testing.assert_allclose(model.weighing_.weights, by_hand.weights, atol=1e-8)
-    assert model.weighing_.mean_eta == pytest.approx(by_hand.mean_eta, abs=1e-8)
+    by_hand = LikelihoodAverage.learn([HeldOut.of_classes(one, prior, y) for one in evidence])
+    np.testing.assert_allclose(model.likelihood_average_.weights, by_hand.weights, atol=1e-8)
+    assert model.likelihood_average_.mean_power == pytest.approx(by_hand.mean_power, abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", MODELS)

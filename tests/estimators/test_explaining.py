@@ -79,7 +79,7 @@ def test_a_contribution_is_what_a_model_of_one_feature_says(kind, seed):
 @pytest.mark.parametrize("kind", ["binary", "binary, sparse"])
 def test_contributions_of_bits_are_those_of_mean_rates(kind, seed):
     model, new = fitted(kind, seed)
-    posterior = model._kept.posterior
+    posterior = model._predictor.fitted.posterior
     rates = np.einsum("n,cnp->cp", np.exp(posterior.log_weights), np.exp(posterior.log_one))
     zero, one = rates[:, posterior.pair_of]
     bits = new[:, model.selection_.indices] == 1
@@ -118,6 +118,13 @@ def test_a_panel_says_the_same(kind, seed):
     )
 
 
+def log_joint_by_node(model, X):
+    """log P(class, row, node), shape (rows, classes, nodes)."""
+    fitted = model._predictor.fitted
+    logs, log_weights = fitted.by_node(fitted.rows(X, str))
+    return logs + fitted.log_psi[:, np.newaxis] + log_weights
+
+
 # --- intervals -----------------------------------------------------------------------------------
 
 
@@ -125,7 +132,7 @@ def test_a_panel_says_the_same(kind, seed):
 def test_the_nodes_average_to_the_prediction(kind, seed):
     model, new = fitted(kind, seed)
     rows = new[:, model.selection_.indices]
-    by_node = model._kept.log_joint_by_node(rows, str)
+    by_node = log_joint_by_node(model, rows)
     joint = logsumexp(by_node, axis=2)
     expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(model.predict_proba(new), expected, atol=1e-7)
@@ -141,7 +148,7 @@ def test_intervals_are_nested_and_hold_their_share(kind, seed):
     assert np.all(wide[0] <= narrow[0])
     assert np.all(wide[1] >= narrow[1])
     assert np.mean(wide[1] - wide[0]) > 1.2 * np.mean(narrow[1] - narrow[0])
-    by_node = model._kept.log_joint_by_node(new[:, model.selection_.indices], str)
+    by_node = log_joint_by_node(model, new[:, model.selection_.indices])
     log_node = logsumexp(by_node, axis=1, keepdims=True)
     weights = np.exp(log_node - logsumexp(log_node, axis=2, keepdims=True))
     given = np.exp(by_node - log_node)
@@ -157,8 +164,12 @@ def test_intervals_of_tempered_probabilities(kind, seed):
     X, y, new = data(kind, seed)
     X[:, 1:6], new[:, 1:6] = X[:, :1], new[:, :1]  # the same evidence six times
     model = clone(KINDS[kind]).set_params(dependence="tempered").fit(X, y)
-    new, worth, log_psi = new[:2], model.tempering_, model._kept.log_psi
-    by_node = model._kept.log_joint_by_node(new[:, model.selection_.indices], str)
+    new, worth, log_psi = (
+        new[:2],
+        model.likelihood_average_.powers[0],
+        model._predictor.fitted.log_psi,
+    )
+    by_node = log_joint_by_node(model, new[:, model.selection_.indices])
     weights = np.exp(logsumexp(by_node, axis=1))
     likely = worth.log_weights > worth.log_weights.max() - 12.0
     epsilon = worth.epsilon[likely]
@@ -196,7 +207,7 @@ def test_prevalence_takes_the_place_of_the_class_probabilities(kind, seed):
     """Bayes' rule by hand: odds times the ratio of the new prior odds to the old."""
     model, new = fitted(kind, seed)
     G = model.classes_.size
-    old = np.exp(model._kept.log_psi)
+    old = np.exp(model._predictor.fitted.log_psi)
     given = np.arange(1.0, G + 1.0) ** 3
     given /= given.sum()
     expected = model.predict_proba(new) * given / old
@@ -218,7 +229,7 @@ def test_prevalence_takes_the_place_of_the_class_probabilities(kind, seed):
 def test_one_number_is_the_prevalence_of_the_second_class(seed):
     model, new = fitted("real", seed)
     proba = model.predict_proba(new)[:, 1]
-    old = np.exp(model._kept.log_psi[1])
+    old = np.exp(model._predictor.fitted.log_psi[1])
     ours = model.predict_proba(new, prevalence=0.01)[:, 1]
     np.testing.assert_allclose(ours, expit(logit(proba) - logit(old) + logit(0.01)))
     assert np.all(ours < proba)
@@ -269,7 +280,7 @@ def test_a_threshold_tuned_inside_cross_validation(seed):
 
 def test_related_weights_are_the_probabilities_of_being_related(seed):
     model, _ = fitted("real, sparse", seed)
-    total = model._kept.posterior.related_weights.sum(axis=1)
+    total = model._predictor.fitted.posterior.related_weights.sum(axis=1)
     np.testing.assert_allclose(total, model.related_probability_, atol=1e-9)
 
 

@@ -78,6 +78,7 @@ def test_without_correction_the_event_is_empty(seed):
     assert not np.array_equal(model.predict_proba(X), corrected.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_where_classes_are_groups_it_is_as_good_as_naive_bayes(seed):
     X, y = data(seed, n=440, p=300, alpha=10.0, alpha0=0.01)
     long = SHORT | {"n_draws": 200, "n_warmup": 200}
@@ -95,7 +96,7 @@ def test_where_classes_are_groups_it_is_as_good_as_naive_bayes(seed):
 def test_prevalence_shifts_the_odds(seed):
     X, y = data(seed)
     model = SelectiveMixtureClassifier(k=5, **SHORT).fit(X, y)
-    log_psi = model._log_psi
+    log_psi = model._predictor.log_prior()
     plain = np.diff(model.predict_log_proba(X))[:, 0]
     shifted = np.diff(model.predict_log_proba(X, prevalence=0.5))[:, 0]
     assert shifted == pytest.approx(plain - (log_psi[1] - log_psi[0]))
@@ -103,7 +104,9 @@ def test_prevalence_shifts_the_odds(seed):
 
 def test_poor_chains_are_told_of():
     X, y = data(0)
-    with pytest.warns(ConvergenceWarning, match=r"have not mixed: .*ESS.* Set n_draws") as caught:
+    with pytest.warns(
+        ConvergenceWarning, match=r"have not mixed: .*ESS.* Increase n_draws"
+    ) as caught:
         model = SelectiveMixtureClassifier(k=5, n_draws=10, n_warmup=0, random_state=0).fit(X, y)
     assert model.posterior_.to_arviz()["posterior"]["labels"].shape == (4, 10, 40)
     assert caught[0].filename == __file__

@@ -8,18 +8,17 @@ from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaive
 
 # Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
-    SelectiveBernoulliNB(),
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),
-    SelectiveBernoulliNB(threshold=0.05, correct_selection=False),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
-    SelectiveBernoulliNB(k=1, prior="sparse"),
     SelectiveGaussianNB(),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
-    SelectiveGaussianNB(dependence="correlated"),
-    SelectiveGaussianNB(preselected_from=1000),
-    SelectiveNaiveRegressor(threshold=0.05, correct_selection=False),
+    SelectiveGaussianNB(threshold=0.05, correct_selection=False, dependence="correlated"),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
     SelectiveNaiveRegressor(preselected_from=20),
+]
+# Options of the models that take longer.
+DEARER = [
+    SelectiveBernoulliNB(k=1, prior="sparse"),
+    SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
 ]
 
 
@@ -30,13 +29,19 @@ def test_yielded_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@parametrize_with_checks(DEARER)
+@pytest.mark.filterwarnings("ignore:No feature has an? .* above")
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_yielded_checks_with_dearer_options(estimator, check):
+    check(estimator)
+
+
 # These are about names of columns, and kinds of tables.
 @pytest.mark.parametrize(
     "estimator",
     [
-        SelectiveBernoulliNB(k=1),
         SelectiveBernoulliNB(threshold=0.05, correct_selection=False),
-        SelectiveGaussianNB(),
         SelectiveNaiveRegressor(k=1),
     ],
     ids=str,

@@ -38,7 +38,7 @@ def predicted(model, X):
 def saved_to(path, model):
     selection = model.selection_
     save_model(
-        model.panel().kept,
+        model.panel().predictor,
         path,
         selection={
             "rule": selection.rule,
@@ -85,7 +85,9 @@ def test_what_a_fit_leaves(kind, seed):
         assert np.all(np.diff(model.related_probability_[np.argsort(model.scores_)]) > 0.0)
     naive = clone(model).set_params(correct_selection=False).fit(X, y)
     assert np.all(naive.related_probability_ > model.related_probability_)
-    assert naive._kept.model.least_fraction == model._kept.model.least_fraction == 1 / 150
+    models = [one._predictor.fitted.model for one in (naive, model)]
+    priors = [getattr(one, "features", one) for one in models]
+    assert [prior.least_fraction for prior in priors] == [1 / 150, 1 / 150]
     model.set_params(prior="common").fit(X, y)
     assert not hasattr(model, "related_fraction_")
     assert not hasattr(model, "related_probability_")
@@ -97,7 +99,7 @@ def test_preselected_columns_count_all_that_selection_looked_at(kind, seed):
     whole = ESTIMATORS[kind](k=6, ties="random", random_state=0, prior="sparse").fit(X, y)
     part = ESTIMATORS[kind](preselected_from=150, prior="sparse")
     part.fit(X[:, whole.selection_.indices], y)
-    assert part._kept.model == whole._kept.model
+    assert part._predictor.fitted.model == whole._predictor.fitted.model
     np.testing.assert_allclose(part.related_probability_, whole.related_probability_, atol=1e-9)
 
 
@@ -107,14 +109,18 @@ def test_a_saved_model_predicts_the_same(kind, missing, tmp_path, seed):
     X, y = data(kind, seed, missing=missing)
     model = ESTIMATORS[kind](k=6, prior="sparse").fit(X, y)
     saved = saved_to(tmp_path / "model.json", model)
-    assert saved.kept.model == model._kept.model
+    assert saved.fitted.model == model._predictor.fitted.model
     rows = X[:5]
     panel = predicted(model, rows)
     kept = rows[:, model.selection_.indices]
-    ours = saved.predict(kept, return_std=True) if kind == "line" else saved.predict_log_proba(kept)
+    ours = (
+        saved.predictor.mean_and_std(kept)
+        if kind == "line"
+        else saved.predictor.predict_log_proba(kept)
+    )
     np.testing.assert_array_equal(ours, panel)
     assert np.all(np.isfinite(panel))
-    np.testing.assert_array_equal(saved.kept.related.probability, model.related_probability_)
+    np.testing.assert_array_equal(saved.fitted.related.probability, model.related_probability_)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -150,7 +156,7 @@ def test_other_priors_are_an_error(kind):
 @pytest.mark.parametrize("kind", ["real", "line"])
 def test_shrinkage_does_not_go_with_two_groups(kind):
     X, y = data(kind, 0)
-    with pytest.raises(ValueError, match=r"variance_shrinkage=2\.0 goes with prior='common'"):
+    with pytest.raises(ValueError, match=r"variance_shrinkage=2\.0 supports prior='common' only"):
         ESTIMATORS[kind](prior="sparse", variance_shrinkage=2.0).fit(X, y)
 
 

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
-from unselected.dependence.power import Tempering
-from unselected.estimators.fitting import dealt
+from unselected.dependence.power import PowerPosterior
+from unselected.estimators.class_fitting import dealt
 
 
 def near_duplicates(seed, n=80, copies=10, p=300, real=True):
@@ -31,7 +31,7 @@ def test_evidence_that_is_counted_several_times_is_worth_less(kind, seed):
     X_new, y_new = near_duplicates(seed + 1000, n=400, real=kind == "real")
     tempered = clone(MODELS[kind]).fit(X, y)
     plain = clone(MODELS[kind]).set_params(dependence="none").fit(X, y)
-    assert tempered.tempering_.mean_eta < 0.8
+    assert tempered.likelihood_average_.powers[0].mean_power < 0.8
     assert not hasattr(plain, "tempering_")
     losses = [log_loss(y_new, model.predict_proba(X_new)) for model in (tempered, plain)]
     assert losses[0] < losses[1]
@@ -51,16 +51,20 @@ def test_the_worth_is_learned_from_folds_that_are_left_out(kind, seed):
         counts = 1.0 + np.bincount(y[~out])
         prior[out] = np.log(counts / counts.sum())
         evidence[out] = fitted.predict_log_proba(X[out]) - prior[out]
-    by_hand = Tempering.fit(evidence, prior, y)
-    assert model.tempering_.mean_eta == pytest.approx(by_hand.mean_eta, abs=1e-8)
-    assert model.tempering_.mean_epsilon == pytest.approx(by_hand.mean_epsilon, abs=1e-8)
+    by_hand = PowerPosterior.fit(evidence, prior, y)
+    assert model.likelihood_average_.powers[0].mean_power == pytest.approx(
+        by_hand.mean_power, abs=1e-8
+    )
+    assert model.likelihood_average_.powers[0].mean_outlier_fraction == pytest.approx(
+        by_hand.mean_outlier_fraction, abs=1e-8
+    )
     fitted = clone(plain).fit(X, y)
     psi = np.log((1.0 + np.bincount(y)) / (2.0 + y.size))
     expected = by_hand.log_proba(fitted.predict_log_proba(X) - psi, psi)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-8)
     # A wrong twin: evidence of cases that were trained on says that it is worth all.
-    in_sample = Tempering.fit(fitted.predict_log_proba(X) - psi, psi, y)
-    assert in_sample.mean_eta > by_hand.mean_eta + 0.1
+    in_sample = PowerPosterior.fit(fitted.predict_log_proba(X) - psi, psi, y)
+    assert in_sample.mean_power > by_hand.mean_power + 0.1
 
 
 def test_other_class_probabilities_go_into_the_average_over_the_worth(seed):
@@ -69,7 +73,9 @@ def test_other_class_probabilities_go_into_the_average_over_the_worth(seed):
     plain = clone(model).set_params(dependence="none").fit(X, y)
     psi = np.log((1.0 + np.bincount(y)) / (2.0 + y.size))
     prior = np.log([0.99, 0.01])
-    expected = model.tempering_.log_proba(plain.predict_log_proba(X) - psi, prior)
+    expected = model.likelihood_average_.powers[0].log_proba(
+        plain.predict_log_proba(X) - psi, prior
+    )
     np.testing.assert_allclose(
         model.predict_log_proba(X, prevalence=0.01), expected, rtol=0, atol=1e-8
     )
@@ -95,7 +101,9 @@ def test_contributions_are_weighed_by_the_mean_worth(seed):
     plain = clone(model).set_params(dependence="none").fit(X, y)
     ours, raw = model.explain(X[:5]), plain.explain(X[:5])
     np.testing.assert_allclose(
-        ours.contributions, raw.contributions * model.tempering_.mean_eta, rtol=1e-10
+        ours.contributions,
+        raw.contributions * model.likelihood_average_.powers[0].mean_power,
+        rtol=1e-10,
     )
     log_proba = model.predict_log_proba(X[:5])
     np.testing.assert_allclose(ours.log_odds, log_proba[:, 1] - log_proba[:, 0], rtol=1e-10)

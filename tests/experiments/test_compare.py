@@ -90,6 +90,7 @@ def test_comparison_table_averages_and_resamples(compared):
     assert nothing.expected_error.value == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.slow
 def test_selection_is_inside_every_fold():
     """On noise no method may seem to know anything; a twin that selects first does."""
     rng = np.random.default_rng(0)
@@ -99,7 +100,7 @@ def test_selection_is_inside_every_fold():
     assert all(row.actual_error.high > 0.4 for row in honest)
     first = SelectiveBernoulliNB(k=10).fit(X, y).get_support()
     cheating = comparison_table(compare(X[:, first], y, k=10, n_repeats=3, methods=chosen), y)
-    assert all(row.actual_error.value < 0.25 for row in cheating)
+    assert all(row.actual_error.high < 0.4 for row in cheating)
 
 
 def test_records_survive_json(compared):
@@ -230,12 +231,14 @@ def test_missing_values_are_filled_in_for_the_usual_methods_only(seed):
         assert np.isfinite(record.probability).all()
 
 
-def test_a_column_missing_in_a_class_is_named():
+def test_a_column_missing_in_a_class_is_left_out_or_named():
     X, y = three_classes(0)
     X[:, 7] = np.where(y == "a", np.nan, X[:, 7])
     X[np.flatnonzero(y == "a")[0], 7] = 1.0  # known once: one of the training sets lacks it
-    with pytest.raises(ValueError, match=r"'corrected' cannot be fitted to 36 cases.*column 7 is"):
-        compare(X, y, k=4, n_splits=3, n_repeats=1)
+    assert compare(X, y, k=4, n_splits=3, n_repeats=1, methods=["corrected"])
+    model = SelectiveGaussianNB(k=4, always_keep=[7])
+    with pytest.raises(ValueError, match=r"'corrected' cannot be fitted to 36 cases.*has column 7"):
+        compare(X, y, k=4, n_splits=3, n_repeats=1, classifier=model)
 
 
 def test_columns_always_kept_may_be_named():
@@ -277,6 +280,7 @@ def test_each_case_is_left_out(options, seed):
         assert records[1].features_needed == options["k"]
 
 
+@pytest.mark.filterwarnings("ignore:class .* has one case only")
 def test_leaving_out_each_case_is_done_once(compared):
     X, y, _ = compared
     with pytest.raises(ValueError, match="n_repeats=10 repeats nothing with n_splits='loo'"):
@@ -458,6 +462,7 @@ def test_corrected_intervals_hold_what_they_promise(seed):
     assert corrected.log_density.value > uncorrected.log_density.value
 
 
+@pytest.mark.slow
 def test_regression_selects_inside_every_fold():
     """On noise nothing beats the mean; a twin that selects first seems to."""
     X, y = responses(0, n=50, p=2000, n_related=0)
@@ -467,7 +472,7 @@ def test_regression_selects_inside_every_fold():
     assert all(row.rmse.value > 0.97 * mean.rmse.value for row in honest)
     first = SelectiveNaiveRegressor(k=5).fit(X, y).get_support()
     cheating = compare_regression(X[:, first], y, k=5, n_repeats=2, methods=chosen)
-    assert all(row.rmse.value < 0.9 * mean.rmse.value for row in regression_table(cheating, y))
+    assert all(row.rmse.value < 0.97 * mean.rmse.value for row in regression_table(cheating, y))
 
 
 def test_least_squares_is_left_out_where_it_leaves_no_residuals():

@@ -26,7 +26,8 @@ from unselected.files import sparse_tables, text_tables
 from unselected.files.checkpoints import CheckpointError, Checkpoints
 from unselected.files.table_request import Table, TableError
 from unselected.files.tables import read_table
-from unselected.files.writing import plain, sha256, write_csv, write_text
+from unselected.files.writing import sha256, write_csv, write_text
+from unselected.fitted.json_checks import plain
 
 # --- whole files or none -------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ def test_what_json_has_no_place_for_is_named():
     assert json.dumps([np.int64(3), np.bool_(True), np.zeros(2)], default=plain) == (
         "[3, true, [0.0, 0.0]]"
     )
-    with pytest.raises(TypeError, match="set has no place"):
+    with pytest.raises(TypeError, match="set cannot be written"):
         json.dumps({1, 2}, default=plain)
 
 
@@ -352,12 +353,7 @@ def test_empty_lines_at_the_end_do_not_matter(ending, tmp_path):
         "-Infinity",
         "1e999",
         "٣",
-        "True",
-        "NAN",
         "0x1",
-        "1,5",
-        "?",
-        "N/A",
         "1 2",
     ],
 )
@@ -488,7 +484,6 @@ def test_errors_about_standard_input_say_so(monkeypatch):
         ("x,class\n1,a\n\n1,b\n", "row 3 is empty: delete it"),
         ("\nx,class\n1,a\n", "row 1 is empty"),
         ("x,x,class\n1,1,a\n", "column 1 and column 2 are both named 'x'"),
-        (",x,class\n0,1,a\n", "column 1 has no name"),
         ("x,z,class,\n0,1,a,\n", "column 4 has no name"),
         (
             "x,Class\n1,a\n",
@@ -515,7 +510,7 @@ def test_faults_of_a_file_are_named(content, message, tmp_path):
         ("gene,s1\n", "a header but no rows"),
         ("gene\ng1\n", "it has no samples"),
         ("gene,s1,s1\ng1,0,1\n", "sample 1 and sample 2 are both named 's1'"),
-        ("gene,s1\ng1,0\ng2,1\ng1,1\n", "feature 1 and feature 3 are both named 'g1'"),
+        ("gene,s1\nclass,a\ng1,0\ng2,1\ng1,1\n", "feature 2 and feature 4 are both named 'g1'"),
         ("gene,s1,s2\ng1,0\n", "row 2 has 2 fields where the header has 3"),
         ("gene,s1,s2\ng1,0,1\ng2,0\n", "row 3 has 2 fields where the header has 3"),
         ("gene,s1\nclass,a\n,1\n", "feature 2 has no name"),
@@ -826,7 +821,7 @@ def test_a_replicate_is_added_once(tmp_path):
         store.add(1, {"a": 2})
     with pytest.raises(TypeError):
         store.add("2", {})
-    with pytest.raises(TypeError, match="set has no place"):
+    with pytest.raises(TypeError, match="set cannot be written"):
         store.add(2, {"a": {1}})
     store.finished()[9] = {}
     assert Checkpoints(tmp_path / "run.jsonl", {}).finished() == {1: {"a": 1}} == store.finished()

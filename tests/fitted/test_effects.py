@@ -2,22 +2,27 @@
 
 import numpy as np
 import oracle
+import pandas
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.effect_laws import quantiles
-from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression
+from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.rate_effects import gauss_rule, pair_posteriors
+from unselected.fitted.regression import FittedRegression
 from unselected.fitted.standardized_effects import standardized_effect
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
+from unselected.models.regression import RegressionModel
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_preselected, keep_top
 from unselected.selection.scores import CountScores, RealScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
+from unselected.statistics.line import LineStatistics
 from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
@@ -26,12 +31,12 @@ TAILS = np.array([0.05, 0.95])
 
 def kept_counts(model, counts, event):
     k = counts.I0.size
-    return KeptBernoulli(model, counts, event, np.full(k, 0.5), None, np.arange(2), None)
+    return FittedBernoulli(model, counts, event, np.full(k, 0.5), None, np.arange(2), None)
 
 
 def kept_moments(model, moments, event):
     G = moments.sizes.size
-    return KeptGaussian(model, moments, event, np.ones(G), np.arange(G), None)
+    return FittedGaussian(model, moments, event, np.ones(G), np.arange(G), None)
 
 
 def full_cdf(law, x):
@@ -286,7 +291,7 @@ def test_quantiles_invert_the_distribution_function(prior, level, seed):
     X[y == 1, :3] += 1.2
     fitted = SelectiveGaussianNB(k=12, prior=prior).fit(X, y)
     effect = fitted.feature_effects(level=level).effects["mean_difference"]
-    law = standardized_effect(fitted._kept.posterior, np.array([-1.0, 1.0]))
+    law = standardized_effect(fitted._predictor.fitted.posterior, np.array([-1.0, 1.0]))
     for end, tail in [(effect.low, 0.5 - 0.5 * level), (effect.high, 0.5 + 0.5 * level)]:
         related = law.cdf(end[:, None])[:, 0]
         before, at = related + law.null * (end > 0.0), related + law.null * (end >= 0.0)
@@ -316,7 +321,7 @@ def real_replicate(least, corrected, seed):
     rng = np.random.default_rng(seed)
     model = GaussianModel(a=2.0, b=3.0, least_fraction=least)
     codes = np.repeat(np.eye(2), (10, 10), axis=0)
-    X, drawn = model.simulate(codes, 300, rng)
+    X, drawn = model.simulate_features(codes, 300, rng)
     moments = class_moments(X, codes.argmax(axis=1), 2)
     selection = keep_top(RealScores.of(moments), 20, "first", NONE, rng)
     event = selection.event if corrected else selection.event.emptied()
@@ -329,11 +334,12 @@ def slope_replicate(least, corrected, seed):
     rng = np.random.default_rng(seed)
     model = GaussianModel(a=2.0, b=3.0, least_fraction=least)
     y = rng.normal(size=20)
-    X, drawn = model.simulate((y / y.std())[:, None], 300, rng)
+    X, drawn = model.simulate_features((y / y.std())[:, None], 300, rng)
     moments = line_moments(X, y)
     selection = keep_top(RealScores.of(moments), 20, "first", NONE, rng)
     event = selection.event if corrected else selection.event.emptied()
-    kept = KeptRegression(model, moments.take(selection.indices), event, float(y.mean()), None)
+    statistics = LineStatistics(moments.take(selection.indices), float(y.mean()))
+    kept = FittedRegression(RegressionModel(model), statistics, event, None)
     truth = drawn["w"][0, selection.indices][:, None]
     yield standardized_effect(kept.posterior.features, np.ones(1)), truth
 
@@ -377,6 +383,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("replicate", "least", "n"), SETTINGS)
 def test_intervals_of_selected_features_cover(replicate, least, n, seed):
     t, share = coverage(replicate, least, True, seed, n)
@@ -443,3 +450,43 @@ def test_a_level_is_between_0_and_1(level):
     fitted = SelectiveGaussianNB().fit(np.arange(8.0)[:, None] % 3, np.arange(8) % 2)
     with pytest.raises(ValueError, match=r"level=.* between 0 and 1, for example 0\.9"):
         fitted.feature_effects(level=level)
+
+
+def test_effects_are_printed_as_a_table_of_the_strongest():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 100)), np.arange(40) % 2
+    effects = SelectiveGaussianNB(k=100 - 5).fit(X, y).feature_effects(level=0.8)
+    lines = repr(effects).splitlines()
+    assert str(effects) == repr(effects)
+    assert lines[0].startswith("95 features, the largest scores first;")
+    assert lines[0].endswith("of probability 0.8")
+    assert lines[2].split() == ["feature", "score", "naive", "mean", "low", "high"]
+    assert lines[-1] == "... and 75 more"
+    assert len(lines) == 3 + 20 + 1
+    strongest = int(np.argmax(effects.score))
+    effect = effects.effects["mean_difference"]
+    parts = (effects.score, effect.naive, effect.mean, effect.low, effect.high)
+    numbers = [f"{part[strongest]:.3f}" for part in parts]
+    assert lines[3].split() == [str(effects.features[strongest]), *numbers]
+    assert len({len(line) for line in lines[3:-1]}) == 1
+    scores = [float(line.split()[1]) for line in lines[3:-1]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_table_of_effects_fits_the_kind_of_features():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 30)), np.arange(40) % 2
+    bits = repr(SelectiveBernoulliNB(k=3, prior="sparse").fit(X > 0, y).feature_effects())
+    assert bits.splitlines()[1].split() == ["rate_difference", "log_odds_ratio"]
+    assert bits.splitlines()[2].split()[:3] == ["feature", "score", "related"]
+    assert len(bits.splitlines()) == 3 + 3
+    names = pandas.DataFrame(X, columns=[f"gene {j}" for j in range(30)])
+    classes = np.array(["low", "mid", "top"])[np.arange(40) % 3]
+    several = repr(SelectiveGaussianNB(k=1).fit(names, classes).feature_effects())
+    assert several.splitlines()[0] == "1 feature, the largest scores first"
+    effects = [f"mean_difference_{label}" for label in ("low", "mid", "top")]
+    assert several.splitlines()[1].split() == effects
+    assert several.splitlines()[3].startswith("gene ")
+    with pytest.warns(UserWarning, match="No feature has"):
+        nothing = SelectiveGaussianNB(threshold=0.99).fit(X, y)
+    assert repr(nothing.feature_effects()).splitlines()[0].startswith("0 features")

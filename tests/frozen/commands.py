@@ -40,6 +40,10 @@ def record_story(story, folder):
     return plain(without_passing({"answers": answers, "model files": models}))
 
 
+# A bar, or the line that says how long something took.
+SECONDS = re.compile(r"\r|: [0-9]+ s$")
+
+
 def answer(arguments, folder):
     """Run a command in this process."""
     out, err = io.StringIO(), io.StringIO()
@@ -54,8 +58,8 @@ def answer(arguments, folder):
         said = json.loads(out.getvalue())
     except ValueError:
         said = out.getvalue().splitlines()
-    # Bars, and how long something has been going on, start at the beginning of the line.
-    notes = [line for line in err.getvalue().split("\n") if line and "\r" not in line]
+    # How long something has been going on depends on the machine.
+    notes = [line for line in err.getvalue().split("\n") if line and not SECONDS.search(line)]
     return {"code": code, "stdout": said, "stderr": notes}
 
 

@@ -6,8 +6,9 @@ import pytest
 import real_oracle as oracle
 from scipy import stats
 
-from unselected.models.gaussian import GaussianModel, RealLikelihood
-from unselected.models.regression import RegressionPosterior
+from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian_likelihood import RealLikelihood
+from unselected.models.regression_posterior import RegressionPosterior
 from unselected.selection.rules import keep_top
 from unselected.selection.scores import RealScores
 from unselected.statistics.summing import line_moments
@@ -20,7 +21,7 @@ def fitted(k, seed, *, n=25, p=60, tau=0.5, missing=0.0, shrinkage=0.0, refineme
     rng = np.random.default_rng(seed)
     y = rng.normal(7.0, 3.0, size=n + 8)
     train = y[:n]
-    X, _ = GaussianModel().simulate((y / train.std())[:, None], p, rng, tau=tau)
+    X, _ = GaussianModel().simulate_features((y / train.std())[:, None], p, rng, tau=tau)
     X[rng.random(X.shape) < missing] = np.nan
     moments = line_moments(X[:n], train)
     selection = keep_top(RealScores.of(moments), k, "first", NONE, rng)

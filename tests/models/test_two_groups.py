@@ -11,16 +11,18 @@ from scipy import stats
 from scipy.integrate import simpson
 from scipy.special import logsumexp
 
-from unselected.fitted.naive_bayes import KeptRegression
+from unselected.fitted.regression import FittedRegression
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_two_groups import condition_two_groups
+from unselected.models.regression import RegressionModel
 from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.rules import keep_preselected, keep_top
 from unselected.selection.scores import CountScores, RealScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
+from unselected.statistics.line import LineStatistics
 from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
@@ -92,7 +94,7 @@ def counted(model, n, p, k, seed, **parameters):
 def measured(model, codes, p, k, seed, real=False, **parameters):
     """(moments of the kept, selection, rows, parameters) of a simulated case."""
     rng = np.random.default_rng(seed)
-    X, drawn = model.simulate(codes, p, rng, **parameters)
+    X, drawn = model.simulate_features(codes, p, rng, **parameters)
     y = codes[:, 0] if real else codes.argmax(axis=1)
     moments = line_moments(X, y) if real else class_moments(X, y, codes.shape[1])
     scores = RealScores.of(moments)
@@ -282,7 +284,8 @@ def test_a_real_response_agrees_with_a_dense_sum(far, seed):
     moments, selection, X, _ = measured(
         model, y[:, None], 60, 3, seed, real=True, tau=0.8, fraction=0.1
     )
-    kept = KeptRegression(model, moments, selection.event, float(y.mean()), None)
+    statistics = LineStatistics(moments, float(y.mean()))
+    kept = FittedRegression(RegressionModel(model), statistics, selection.event, None)
     row = X[2] + [0.3, -0.2, far]
     places = np.array([-1.0, 0.5, 1.7, 20.0])
     ours = kept.posterior.log_density(np.repeat(row[None], places.size, axis=0), places)
@@ -386,6 +389,7 @@ def calibration(replicate, corrected, seed, n=36):
     return *t, stats.kstest(places, "uniform").pvalue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
 def test_calibrated_under_selection(replicate, seed):
     """Features given 80 % are related in 80 % of cases, and pi is where its posterior says."""
@@ -396,6 +400,7 @@ def test_calibrated_under_selection(replicate, seed):
     assert p_value > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
 def test_without_correction_the_same_test_fails(replicate, seed):
     """Nearly all kept features are then given more than 95 %, so that few are left about 80 %."""

@@ -5,19 +5,18 @@ import sys
 import numpy as np
 import pytest
 
-from unselected.numerics.chains import Diagnostics, Draws, run_chains
+from unselected.numerics.chains import ChainSettings, Diagnostics, Draws, run_chains
 
 
-def walk(seed, *, pull=0.5, far=10.0, n_chains=4, n_draws=1000, n_warmup=50, **options):
+def walk(
+    seed, *, pull=0.5, far=10.0, n_chains=4, n_draws=1000, n_warmup=50, progress=False, **options
+):
     """Chains that are normal with variance 1 / (1 - pull^2), from overdispersed starts."""
     return run_chains(
         lambda chain, rng: np.array([far * chain, rng.normal()]),
         lambda x, rng: pull * x + rng.normal(size=2),
         lambda x: {"x": x, "sign": int(x[0] > 0), "one": 1.0},
-        n_chains=n_chains,
-        n_draws=n_draws,
-        n_warmup=n_warmup,
-        random_state=seed,
+        ChainSettings(n_chains, n_draws, n_warmup, seed, progress),
         watched=("x", "sign", "one"),
         **options,
     )
@@ -79,10 +78,7 @@ def test_states_that_are_changed_in_place_are_copied():
         lambda _chain, _rng: np.zeros(1),
         step,
         lambda x: {"x": x},
-        n_chains=1,
-        n_draws=5,
-        n_warmup=0,
-        random_state=0,
+        ChainSettings(n_chains=1, n_draws=5, n_warmup=0),
         watched=(),
     )
     assert np.unique(draws["x"]).size == 5
@@ -94,9 +90,9 @@ def test_an_interruption_leaves_nothing():
             raise KeyboardInterrupt
         return x + 1
 
-    settings = {"n_chains": 2, "n_draws": 5, "n_warmup": 5, "random_state": 0, "watched": ()}
+    settings = ChainSettings(n_chains=2, n_draws=5, n_warmup=5)
     with pytest.raises(KeyboardInterrupt):
-        run_chains(lambda _chain, _rng: 0, step, lambda x: {"x": x}, **settings)
+        run_chains(lambda _chain, _rng: 0, step, lambda x: {"x": x}, settings, watched=())
 
 
 def test_a_bar_is_shown_where_asked_for(capsys):
@@ -132,9 +128,9 @@ def test_a_missing_library_is_named_with_the_line_that_installs_it():
     code = (
         "import sys, importlib.util as u; find = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name.startswith('arviz') else find(name, *a)\n"
-        "from unselected.numerics.chains import run_chains\n"
+        "from unselected.numerics.chains import ChainSettings, run_chains\n"
         "try:\n"
-        "    run_chains(None, None, None, n_chains=1, n_draws=1, n_warmup=0, random_state=0,"
+        "    run_chains(None, None, None, ChainSettings(),"
         " watched=())\n"
         "except ImportError as error:\n"
         "    print(error)\n"

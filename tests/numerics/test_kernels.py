@@ -104,7 +104,7 @@ def test_columns_that_the_sums_do_not_tell_are_taken_again(monkeypatch):
     told = class_moments(X, y, 2).within
     plain = sum(np.sum((X[y == g] - X[y == g].mean(axis=0)) ** 2, axis=0) for g in (0, 1))
     np.testing.assert_allclose(told, plain, rtol=1e-8)
-    monkeypatch.setattr("unselected.statistics.summing._FEW_DIGITS", 0.0)
+    monkeypatch.setattr("unselected.statistics.differences._FEW_DIGITS", 0.0)
     wrong = class_moments(X, y, 2).within
     assert np.max(np.abs(wrong / plain - 1)) > 1e-8
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import integrate
 
 from unselected.numerics.kernels import kernels_for_chains
+from unselected.omission import factor
 from unselected.omission.factor import FactorOmission
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
@@ -54,6 +55,7 @@ def test_agrees_with_the_integral_of_imhof(n, q, kind, gamma, tau, seed):
     assert abs(twin - ours) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "q", "kind", "tau"), [(12, 1, "real", 0.6), (25, 1, "classes", 0.3), (14, 2, "real", 0.5)]
 )
@@ -137,3 +139,19 @@ def test_no_cut_and_the_ends():
     assert FactorOmission(y, 0.5, 0).log_event(u, Z[None]).tolist() == [0.0, 0.0]
     each = FactorOmission(y, 0.5, 7).log_event(u, Z[None])
     np.testing.assert_allclose(each, 7 * FactorOmission(y, 0.5, 7).log_at_most(u, Z[None]))
+    np.testing.assert_allclose(
+        FactorOmission(y, 0.5, 1).log_event(u, Z[None]),
+        FactorOmission(y, 0.5, 0).log_at_most(u, Z[None]),
+    )
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_blocks_of_rows_change_nothing(shared, monkeypatch):
+    y, Z, rng = problem(12, 2, "real", 0)
+    u = rng.gamma(1.0, size=7)
+    Z = Z[None] if shared else rng.normal(size=(7, 12, 2))
+    whole = FactorOmission(y, 0.4, 1).log_at_most(u, Z)
+    monkeypatch.setattr(factor, "_ROWS", 3)
+    np.testing.assert_allclose(FactorOmission(y, 0.4, 1).log_at_most(u, Z), whole, rtol=1e-10)
+    alone = [log_probability(y, 0.4, u[[r]], Z[0 if shared else r]) for r in range(7)]
+    np.testing.assert_allclose(whole, alone, rtol=1e-10)

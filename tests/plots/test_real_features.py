@@ -22,13 +22,13 @@ NAMES = np.array(["a", "b", "c"])
 
 def classes(rng, sizes=(15, 10, 12), *, p=200, tau=0.3):
     y = np.repeat(np.arange(len(sizes)), sizes)
-    X, _ = GaussianModel().simulate(np.eye(len(sizes))[y], p, rng, tau=tau)
+    X, _ = GaussianModel().simulate_features(np.eye(len(sizes))[y], p, rng, tau=tau)
     return X, y
 
 
 def responses(rng, n=40, *, p=200, tau=0.3):
     y = rng.normal(5.0, 2.0, n)
-    X, _ = GaussianModel().simulate(y[:, np.newaxis] / y.std(), p, rng, tau=tau)
+    X, _ = GaussianModel().simulate_features(y[:, np.newaxis] / y.std(), p, rng, tau=tau)
     return X, y
 
 

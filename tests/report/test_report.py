@@ -1,4 +1,5 @@
 import re
+import warnings
 from dataclasses import replace
 from html import escape
 
@@ -9,7 +10,7 @@ import pytest
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.calibration import Estimate, interval_coverage, most_probable
 from unselected.datasets import make_paper_simulation
-from unselected.estimators.fitting import N_FOLDS, dealt
+from unselected.estimators.class_fitting import N_FOLDS, dealt
 from unselected.report import examine, examine_regression, report, verdict
 from unselected.report.cases import CaseIntervals, _in_words
 
@@ -40,7 +41,7 @@ def test_the_verdict_says_what_the_numbers_say(findings):
     row = findings.rows["uncorrected"]
     assert "10 of 400 features were kept" in text
     assert f"{100 * row.expected_error.value:.0f} %" in text
-    assert ("would be overconfident" in text) == any(
+    assert ("the probabilities are overconfident" in text) == any(
         findings.rows[m].expected_error.value < findings.rows[m].actual_error.low
         for m in ("corrected", "uncorrected")
     )
@@ -142,6 +143,16 @@ def test_cases_of_a_chosen_k_have_intervals():
     assert "across 0.5" not in ours.section()
 
 
+def test_a_k_that_was_found_to_be_all_columns_is_no_cause_for_a_warning():
+    y = np.arange(30) % 2
+    X = np.random.default_rng(0).normal(size=(30, 2)) + 1.5 * y[:, np.newaxis]
+    chosen = SelectiveGaussianNB(k="loo").fit(X, y)
+    assert chosen.k_ == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert CaseIntervals.of(chosen, X, y).y.size == 30
+
+
 def test_the_same_findings_give_the_same_page(findings, page):
     assert report(findings, title="genes & tumours") == page
 
@@ -163,7 +174,7 @@ def test_no_errors_are_not_taken_for_caution(findings):
             expected_error=Estimate(promised, 0.0, 1.0, 0.95),
         )
         text = verdict(replace(findings, rows={**findings.rows, "corrected": row}))[1]
-        assert text.endswith("so that it is too cautious.") == cautious
+        assert text.endswith("so the probabilities are underconfident.") == cautious
 
 
 # Dependence between features
@@ -184,7 +195,7 @@ def test_the_section_on_dependence_says_what_the_classifier_says(findings, page)
     assert f"<td>{found.correlation.effective_features:.1f}</td><td>10</td>" in told
     slope = found.slope
     assert f"<td>{slope.slope:.2f} ({slope.low:.2f} to {slope.high:.2f})</td><td>1</td>" in told
-    assert "A unit of evidence counts as" not in told
+    assert "The power of the likelihood is" not in told
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +221,7 @@ def test_dependence_is_found_and_tempering_told(copied):
         report(plain), "Dependence between features"
     )
     told = section(report(tempered), "Dependence between features")
-    assert escape(tempered.corrected.tempering_.in_words()) in told
+    assert escape(tempered.corrected.likelihood_average_.in_words()) in told
     assert "Use dependence" not in told
     assert "Use dependence=" not in " ".join(verdict(tempered))
 
@@ -220,7 +231,7 @@ def test_one_feature_depends_on_no_other():
     model = SelectiveGaussianNB(k=1)
     findings = examine(X, y, classifier=model, n_splits=3, n_repeats=1)
     told = section(report(findings), "Dependence between features")
-    assert "There are no two features to be correlated." in told
+    assert "There is no pair of features to correlate." in told
     assert "<td>unknown</td>" in told
     assert "nan" not in told
 
@@ -354,8 +365,8 @@ def test_the_verdict_on_numbers(measured):
     corrected, uncorrected = findings.rows["corrected"], findings.rows["uncorrected"]
     mean = findings.rows["mean of the response"].rmse.value
     assert "11 of 1000 features were kept" in text
-    assert f"held {100 * uncorrected.coverage.value:.0f} % in cross-validation without" in text
-    assert "fewer than promised, so that they are overconfident. With the correction" in text
+    assert f"they covered {100 * uncorrected.coverage.value:.0f} % without correcting" in text
+    assert "too few, so they are overconfident. With the correction" in text
     less = f"{100 * (1 - corrected.rmse.value / mean):.0f} % less than the {mean:#.4g}"
     assert f"off by {corrected.rmse.value:#.4g} (root mean squared error), {less}" in text
     best = max(findings.rows.values(), key=lambda row: row.log_density.value)
@@ -365,9 +376,9 @@ def test_the_verdict_on_numbers(measured):
 @pytest.mark.parametrize(
     ("coverage", "words"),
     [
-        (0.75, "fewer than promised, so that they are overconfident."),
-        (0.9, "which agrees with the promise."),
-        (1.0, "more than promised, so that they are too cautious."),
+        (0.75, "too few, so they are overconfident."),
+        (0.9, "which agrees with that."),
+        (1.0, "too many, so they are underconfident."),
     ],
 )
 def test_coverage_is_judged(measured, coverage, words):
@@ -376,10 +387,10 @@ def test_coverage_is_judged(measured, coverage, words):
     changed = replace(findings, rows={**findings.rows, "corrected": row})
     sentences = verdict(changed)
     assert sentences[1].endswith(words)
-    assert ("What is left of overconfidence" in " ".join(sentences)) == (coverage == 0.75)
+    assert ("The overconfidence that remains" in " ".join(sentences)) == (coverage == 0.75)
     # all of ten cases inside is no sign of caution
     few = verdict(replace(changed, y=findings.y[:10]))[1]
-    assert few.endswith("which agrees with the promise.")
+    assert few.endswith("which agrees with that.")
 
 
 def test_predictions_are_averaged_over_repetitions(measured):

@@ -1,16 +1,20 @@
 from decimal import Decimal, localcontext
-from itertools import pairwise
-from math import comb
 
 import hypothesis.strategies as st
 import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
-from scipy.integrate import quad
 
-from unselected.selection.events import Event, log_lottery
-from unselected.selection.rules import keep_above, keep_all, keep_preselected, keep_top
+from unselected.selection.correlation import threshold_cut
+from unselected.selection.events import Event
+from unselected.selection.rules import (
+    SelectionRule,
+    keep_above,
+    keep_all,
+    keep_preselected,
+    keep_top,
+)
 from unselected.selection.scores import CountScores
 from unselected.statistics.counts import ClassCounts
 
@@ -53,6 +57,16 @@ def test_top_k_keeps_what_the_rule_keeps(counts, data):
     assert selection.threshold == root_of(min(kept))
     assert selection.event.cut == min(kept)
     assert selection.n_omitted == selection.event.n_omitted == counts.I0.size - k
+
+
+@given(counts=class_counts(), data=st.data())
+def test_random_event_is_a_draw_against_the_kept_ones_at_the_cut(counts, data):
+    p = counts.I0.size
+    k = data.draw(st.integers(1, p))
+    selection = keep_top(CountScores.of(counts), k, "random", NONE, np.random.default_rng(0))
+    kept = [scores(counts)[j] for j in selection.indices]
+    event = Event(min(kept), n_lottery=p - k, n_kept_ties=kept.count(min(kept)))
+    assert selection.event == event
 
 
 @given(counts=class_counts(), data=st.data())
@@ -107,6 +121,64 @@ def test_preselected_columns_are_all_kept(counts):
     assert selection.event == Event(weakest, n_lottery=7, n_kept_ties=scores(counts).count(weakest))
 
 
+@given(counts=class_counts(least=2), data=st.data())
+def test_preselected_columns_with_some_that_did_not_compete(counts, data):
+    p = counts.I0.size
+    always = np.array(sorted(data.draw(st.sets(st.integers(0, p - 1), min_size=1, max_size=p - 1))))
+    selection = keep_preselected(CountScores.of(counts), p + 7, None, always)
+    competing = [scores(counts)[j] for j in range(p) if j not in always]
+    weakest = min(competing)
+    assert selection.event == Event(weakest, n_lottery=7, n_kept_ties=competing.count(weakest))
+    assert selection.threshold == root_of(weakest)
+    assert (selection.rule, selection.n_features, selection.n_omitted) == ("top k", p + 7, 7)
+
+
+def test_preselected_columns_above_a_threshold():
+    counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
+    selection = keep_preselected(CountScores.of(counts), 10, 0.25, NONE)
+    assert selection.indices.tolist() == [0, 1, 2]
+    assert selection.event == Event(threshold_cut(0.25), n_at_most=7)
+    assert (selection.threshold, selection.n_features, selection.n_omitted) == (0.25, 10, 7)
+    assert (selection.rule, selection.ties, selection.statistic) == ("threshold", None, "|COR|")
+
+
+def test_the_record_says_which_rule():
+    counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
+    everything = keep_all(CountScores.of(counts))
+    assert (everything.rule, everything.n_omitted, everything.event) == ("all", 0, Event())
+    assert (everything.threshold, everything.ties) == (None, None)
+    above = keep_above(CountScores.of(counts), 0.25, np.array([2]))
+    assert (above.indices.tolist(), above.rule, above.n_omitted) == ([0, 2], "threshold", 1)
+    top = keep_top(CountScores.of(counts), 1, "random", NONE, np.random.default_rng(0))
+    assert (top.rule, top.ties, top.n_features) == ("top k", "random", 3)
+
+
+def rule(**options):
+    given = {"k": None, "gamma": None, "always": NONE, "n_before": None, "ties": "first"}
+    return SelectionRule(**(given | options), seeds=np.array([5]))
+
+
+def test_a_rule_does_what_it_was_asked_for():
+    counts = ClassCounts(np.array([0, 1, 2, 0]), np.array([4, 4, 4, 4]), 4, 4)
+    everyone = CountScores.of(counts)
+    assert rule().select(everyone).rule == "all"
+    assert rule(k=1).select(everyone).indices.tolist() == [0]
+    assert rule(k=1, always=np.array([2])).select(everyone).indices.tolist() == [0, 2]
+    assert rule(gamma=0.6).select(everyone).indices.tolist() == [0, 1, 3]
+    assert rule(n_before=9).select(everyone).n_omitted == 5
+    assert rule(n_before=9, gamma=0.1).select(everyone).threshold == 0.1
+    drawn = [rule(k=1, ties="random").select(everyone).indices.tolist() for _ in range(9)]
+    assert drawn == [drawn[0]] * 9  # the same seeds, the same draw
+
+
+def test_a_rule_says_what_may_be_forgotten_on_the_way():
+    stream = rule(k=3, always=np.array([1])).streaming()
+    assert (stream.k, stream.gamma, stream.always.tolist()) == (3, None, [1])
+    assert rule(gamma=0.5).streaming().gamma == 0.5
+    before = rule(n_before=50, gamma=0.5).streaming()
+    assert (before.k, before.gamma, before.always.size) == (None, None, 0)
+
+
 def test_random_ties_are_fair_and_seeded():
     counts = ClassCounts(np.array([0, 1, 0, 1, 0]), np.array([4, 4, 4, 4, 4]), 4, 4)
     kept = [
@@ -137,57 +209,3 @@ def test_repr_tells_what_happened():
     )
     with pytest.raises(AttributeError):
         top.threshold = 0.5
-
-
-# The event
-
-
-def test_the_empty_event_is_certain_whatever_the_probabilities():
-    minus_inf = np.array([-np.inf, -1.0])
-    np.testing.assert_array_equal(Event().log_prob(minus_inf, minus_inf), [0.0, 0.0])
-
-
-def test_zero_counts_contribute_nothing_even_against_minus_infinity():
-    event = Event(n_below=0, n_at_most=2)
-    assert event.log_prob(np.array(-np.inf), np.array(-0.5)) == -1.0
-    assert Event(n_below=3).log_prob(np.array(-0.5), np.array(-np.inf)) == -1.5
-
-
-def lottery_by_enumeration(tied, t, n_omitted):
-    return sum(
-        comb(n_omitted, r) * tied**r * (1 - tied) ** (n_omitted - r) / comb(t + r, t)
-        for r in range(n_omitted + 1)
-    )
-
-
-@given(tied=st.floats(1e-6, 1.0), t=st.integers(1, 40), n_omitted=st.integers(1, 60))
-def test_lottery_is_the_mean_over_the_unknown_number_of_ties(tied, t, n_omitted):
-    expected = lottery_by_enumeration(tied, t, n_omitted)
-    ours = np.exp(log_lottery(np.array([tied]), t, n_omitted))[0]
-    assert ours == pytest.approx(expected, rel=1e-11)
-
-
-@pytest.mark.parametrize("tied", [1e-9, 1e-6, 3e-5, 1e-3, 0.2])
-@pytest.mark.parametrize("t", [1, 7, 300])
-def test_lottery_among_ten_million(tied, t):
-    """The integral of the docstring, on a log scale around its peak."""
-    n_omitted = 10**7
-
-    def log_f(s):
-        return (t - 1) * np.log(s) + n_omitted * np.log1p(-s * tied)
-
-    peak = min(1.0, max((t - 1) / (tied * (n_omitted + t - 1)), 1e-12))
-    width = min(1 / t, np.sqrt(t) / (tied * n_omitted))
-    points = sorted({min(1.0, max(1e-300, peak + j * width)) for j in range(-40, 41)} | {0.0, 1.0})
-    pieces = [
-        quad(lambda s: np.exp(log_f(s) - log_f(peak)), a, b, epsabs=0, epsrel=1e-12)[0]
-        for a, b in pairwise(points)
-    ]
-    expected = np.log(t) + np.log(sum(pieces)) + log_f(peak)
-    assert log_lottery(np.array([tied]), t, n_omitted)[0] == pytest.approx(expected, abs=1e-7)
-
-
-def test_lottery_where_betas_underflow():
-    """5000 kept at the cut against 10 omitted: an omitted tie hardly ever wins a place."""
-    ours = np.exp(log_lottery(np.array([0.6, 1e-300, 0.0]), 5000, 10))
-    np.testing.assert_allclose(ours, [lottery_by_enumeration(0.6, 5000, 10), 1.0, 1.0], rtol=1e-10)

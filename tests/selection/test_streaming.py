@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.columns import blocks
+from unselected.columns.subset import ColumnSubset
 from unselected.selection import streaming
 from unselected.selection.rules import keep_above, keep_top
 from unselected.selection.scores import CountScores, RealScores
 from unselected.selection.streaming import (
+    Accumulator,
     StreamingSelection,
     class_scores,
     count_scores,
     line_scores,
 )
 from unselected.statistics.counting import count_classes
+from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)
@@ -148,23 +150,79 @@ def test_a_contest_without_ties_would_be_caught(monkeypatch, seed):
         )
 
 
-@pytest.mark.parametrize(
-    "estimator", [SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor]
-)
-@pytest.mark.parametrize("rule", [{"k": 5}, {"threshold": 0.3}, {}, {"preselected_from": 5000}])
-def test_scores_of_all_features_are_stored_when_asked_for(estimator, rule, seed):
-    X, y = bits(seed)
-    if estimator is SelectiveNaiveRegressor:
-        y = X[:, 0] + 0.1 * np.arange(len(X))
-    plain, stored = estimator(**rule).fit(X, y), estimator(**rule, store_scores=True).fit(X, y)
-    assert not hasattr(plain, "feature_scores_")
-    assert stored.feature_scores_.shape == (X.shape[1],)
-    kept = stored.selection_.indices
-    np.testing.assert_array_equal(stored.feature_scores_[kept], plain.scores_)
-    np.testing.assert_array_equal(stored.predict(X[:9]), plain.predict(X[:9]))
-    with np.errstate(invalid="ignore"):
-        expected = np.abs(np.nan_to_num(np.corrcoef(X.T, y)[-1, :-1]))
-    np.testing.assert_allclose(stored.feature_scores_, expected, atol=1e-12)
-    if estimator is SelectiveBernoulliNB:
-        expected = np.stack([X[y == g].sum(axis=0) for g in (0, 1)])
-        np.testing.assert_array_equal(stored.feature_counts_, expected)
+# The rule and the waiting parts, one by one
+
+
+def part(columns, ones):
+    """Scores of columns with so many ones, all in class 1: the more, the better."""
+    ones = np.array(ones)
+    counts = ClassCounts(np.zeros_like(ones), ones, 10, 10)
+    return CountScores(
+        Counted(counts, np.full(ones.size, np.nan)), ColumnSubset(np.array(columns), 100)
+    )
+
+
+def square(ones):
+    return CountScores.of(ClassCounts(np.array([0]), np.array([ones]), 10, 10)).rough[0]
+
+
+def test_without_a_rule_everyone_stays():
+    scores = part([0, 1], [1, 2])
+    assert StreamingSelection().filter(scores) is scores
+    assert StreamingSelection().n_best is None
+
+
+def test_how_many_of_the_best_are_enough():
+    assert StreamingSelection(k=3).n_best == 3
+    assert StreamingSelection(gamma=0.3).n_best is None
+    assert StreamingSelection(k=3, gamma=0.3).n_best is None
+    assert StreamingSelection(k=3, always=np.array([7])).n_best is None
+
+
+def test_what_is_learned_is_the_kth_best_of_those_that_compete():
+    stream = StreamingSelection(k=2)
+    stream.learn(part([0], [5]))
+    assert stream.bound == -np.inf  # one is fewer than two
+    stream.learn(part([0, 1], [5, 3]))
+    assert stream.bound == square(3)
+    stream.learn(part([2, 3, 4], [2, 1, 1]))
+    assert stream.bound == square(3)  # never less
+    exempt = StreamingSelection(k=2, always=np.array([0]))
+    exempt.learn(part([0, 1, 2, 3], [9, 5, 4, 1]))
+    assert exempt.bound == square(4)
+    threshold = StreamingSelection(gamma=0.3)
+    threshold.learn(part([0, 1], [5, 3]))
+    assert threshold.bound == -np.inf
+
+
+def test_a_bound_from_elsewhere_is_used():
+    stream = StreamingSelection(k=2, always=np.array([6]), bound=square(4))
+    stay = stream.filter(part([1, 2, 3, 5, 6, 7], [3, 4, 1, 9, 0, 2]))
+    assert stay.subset.columns.tolist() == [2, 5, 6]
+    assert stream.filter(part([8, 9, 10], [3, 2, 1])).subset.columns.size == 0
+    fresh = StreamingSelection(k=2)
+    assert fresh.filter(part([8, 9, 10], [3, 2, 1])).subset.columns.tolist() == [8, 9]
+
+
+def test_parts_wait_until_they_are_too_many(monkeypatch):
+    monkeypatch.setattr(streaming, "_WAITING", 3)
+    stream = StreamingSelection(k=2)
+    waiting = Accumulator(stream, CountScores.united)
+    waiting.add(part([0, 1, 2, 3], [1, 2, 3, 4]))  # the first is looked at at once
+    assert (len(waiting._parts), waiting._waiting, waiting._most) == (1, 2, 7)
+    assert stream.bound == square(3)
+    waiting.add(part([4, 5, 6, 7, 8], [5] * 5))  # seven wait, which may
+    assert (len(waiting._parts), waiting._waiting) == (2, 7)
+    waiting.add(part([9], [6]))  # eight are too many; six are tied for the second place or above
+    assert (len(waiting._parts), waiting._waiting, waiting._most) == (1, 6, 12)
+    assert stream.bound == square(5)
+    waiting.add(part([10, 11], [7, 7]))
+    assert waiting.result().subset.columns.tolist() == [10, 11]
+
+
+def test_with_a_threshold_parts_wait_for_the_end():
+    waiting = Accumulator(StreamingSelection(gamma=0.3), CountScores.united)
+    waiting.add(part([0, 1], [5, 6]))
+    waiting.add(part([2], [7]))
+    assert (len(waiting._parts), waiting._most) == (2, np.inf)
+    assert waiting.result().subset.columns.tolist() == [0, 1, 2]

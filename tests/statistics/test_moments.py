@@ -6,6 +6,7 @@ from unselected.columns import blocks
 from unselected.selection.scores import RealScores
 from unselected.statistics.moments import class_axes
 from unselected.statistics.summing import class_moments, line_moments
+from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
 
 
 def some_table(rng, n=23, p=40, G=3):
@@ -163,20 +164,47 @@ def test_values_that_cannot_be_squared_are_named(values, message, kind):
         class_moments(X, y, 3) if kind == "classes" else line_moments(X, X[:, 0])
 
 
-def test_a_feature_without_values_is_named():
+def test_a_column_of_which_too_little_is_known_says_why():
     X, y = some_table(np.random.default_rng(0))
+    p = X.shape[1]
     X[y == 1, 7] = np.nan
-    with pytest.raises(ValueError, match="column 7 is missing in every case of a class"):
-        class_moments(X, y, 3)
+    assert class_moments(X, y, 3).reasons().tolist() == [1 if j == 7 else SCORED for j in range(p)]
+    X[y == 2, 7] = np.nan  # the first of the empty classes is told
+    assert class_moments(X, y, 3).reasons()[7] == 1
     X[:, 7] = np.nan
-    with pytest.raises(ValueError, match="column 7 has too few known values"):
-        line_moments(X, X[:, 0])
-    X[[0, 1, 2], 7] = [1.0, 2.0, 4.0]
+    assert class_moments(X, y, 3).reasons()[7] == 0
+    whys = line_moments(X, X[:, 0]).reasons()
+    assert whys.tolist() == [TOO_FEW if j == 7 else SCORED for j in range(p)]
+    X[[0, 1], 7] = [1.0, 2.0]
+    assert line_moments(X, X[:, 0]).reasons()[7] == TOO_FEW
+    X[2, 7] = 4.0
+    assert line_moments(X, X[:, 0]).reasons()[7] == SCORED
     same = X[:, 0].copy()
     same[:3] = 5.0
-    with pytest.raises(ValueError, match="column 7 is known only for cases with the same response"):
-        line_moments(X, same)
+    assert line_moments(X, same).reasons()[7] == SAME_RESPONSE
     few = np.full((23, 1), np.nan)
     few[[np.argmax(y == g) for g in range(3)]] = 1.0
-    with pytest.raises(ValueError, match="column 0 has too few known values"):
-        class_moments(few, y, 3)
+    assert class_moments(few, y, 3).reasons().tolist() == [TOO_FEW]
+    few[:8] = 1.0
+    assert class_moments(few, y, 3).reasons().tolist() == [SCORED]
+
+
+def test_columns_without_a_score_change_nothing_of_the_others():
+    X, y = some_table(np.random.default_rng(0))
+    response = X[:, 0] + y
+    with_gaps = np.insert(X, [3, 11], np.nan, axis=1)
+    with_gaps[:2, 3] = 1.0
+    for plain, gaps in (
+        (class_moments(X, y, 3), class_moments(with_gaps, y, 3)),
+        (line_moments(X, response), line_moments(with_gaps, response)),
+    ):
+        scores, others = RealScores.of(plain), RealScores.of(gaps)
+        assert others.unscored.columns.tolist() == [3, 12]
+        rest = others.unscored.others(with_gaps.shape[1])
+        np.testing.assert_array_equal(others.values(rest), scores.rough)
+        assert np.isnan(others.values(np.array([3, 12]))).all()
+        np.testing.assert_array_equal(others.n_varying, scores.n_varying)
+        event = others.event_above(0.1, rest[:2])
+        expected = scores.event_above(0.1, np.array([0, 1]))
+        np.testing.assert_array_equal(event.n_features, expected.n_features)
+        np.testing.assert_array_equal(event.lam, expected.lam)

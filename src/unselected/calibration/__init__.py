@@ -1,13 +1,14 @@
-"""Numbers that judge predictions: how sharp they are, and how far to be believed.
+"""Numbers that judge predictions: sharpness and calibration.
 
-For two classes all are functions of ``y``, the classes seen (0 and 1, or booleans), and
+For two classes all are functions of ``y``, the observed classes (0 and 1, or booleans), and
 ``probability``, the predicted probabilities of class 1. For several classes there are functions of
-class numbers and a matrix of probabilities, and `most_probable` makes cases of two classes of them:
-right and wrong. For a real-valued response there are functions of the responses, the predictive
-intervals and densities, and the PIT values. Results are plain floats, or records of plain floats.
+class numbers and a matrix of probabilities. `most_probable` reduces these to two classes, right and
+wrong. For a real-valued response there are functions of the responses, the predictive intervals and
+densities, and the PIT values. Results are plain floats, or records of plain floats.
 
 Public modules
 --------------
+inputs           cases and predictions, checked
 intervals        estimates with intervals
 pit              the probability integral transform
 real_response    scores of predictive distributions

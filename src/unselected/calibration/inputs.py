@@ -1,6 +1,7 @@
 """Cases and predictions as arrays, checked; an error names the first row that is wrong."""
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +9,64 @@ from numpy.typing import ArrayLike, NDArray
 from unselected._typing import Floats
 
 _OF_CLASSES = ", for example column 1 of predict_proba"
+
+
+def positives(y: Any, pos_label: Any) -> NDArray[np.bool_]:
+    """Return which cases are positive; raise where the labels leave that in doubt.
+
+    >>> positives(["sick", "well", "sick"], "sick").tolist()
+    [True, False, True]
+    """
+    y = np.asarray(y)
+    if pos_label is None:
+        if y.dtype != np.bool_:
+            raise ValueError(
+                "pos_label=None is for the most probable of several classes: y must then be "
+                "booleans, whether that class is right, as most_probable returns them."
+            )
+        pos_label = True
+    _check_labels_known(y)
+    labels = np.unique(y).tolist()
+    if y.ndim != 1 or y.size == 0 or len(labels) > 2:
+        raise ValueError(
+            f"y has the shape {y.shape} and {len(labels)} labels: give one label for each case, "
+            "of two classes."
+        )
+    if pos_label not in labels and not {*labels, pos_label} <= {0, 1}:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not one of the labels in y, {labels}: say which "
+            "of them the probabilities are of."
+        )
+    return np.asarray(y == pos_label)
+
+
+def _check_labels_known(y: NDArray[Any]) -> None:
+    # Nothing that is missing equals itself, not even in a way that is True: pandas' NA.
+    for row, label in enumerate(y.ravel().tolist()):
+        if label is None or (label == label) is not True:
+            raise ValueError(f"y has the value {label} in row {row}: drop cases without a class.")
+
+
+def labelled_cases(y: ArrayLike, probability: ArrayLike, pos_label: Any) -> tuple[Floats, Floats]:
+    """Return which cases are in a class, as 0 and 1, and their probabilities, or raise.
+
+    >>> labelled_cases(["sick", "well"], [0.75, 0.5], "sick")[0].tolist()
+    [1.0, 0.0]
+    """
+    labels = np.asarray(y)
+    if pos_label is not None and pos_label == 1 and not _has_two_labels(labels):
+        return checked_cases(y, probability)
+    return checked_cases(positives(labels, pos_label), probability)
+
+
+def _has_two_labels(y: NDArray[Any]) -> bool:
+    """Say whether y is of words, or of two whole numbers one of which is 1."""
+    if y.dtype.kind == "O":
+        return y.size > 0 and all(isinstance(label, str) for label in y.ravel().tolist())
+    if y.dtype.kind not in "iuf":
+        return y.dtype.kind in "US"
+    labels = np.unique(y)
+    return labels.size == 2 and 1 in labels and bool(np.all(labels == np.round(labels)))
 
 
 def checked_cases(y: ArrayLike, probability: ArrayLike) -> tuple[Floats, Floats]:

@@ -34,7 +34,7 @@ class Estimate:
 def tails(level: float) -> tuple[float, float]:
     """Return the two quantiles that enclose ``level``, or raise where that is no level."""
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+        raise ValueError(f"level={level} must be between 0 and 1, for example 0.95.")
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 

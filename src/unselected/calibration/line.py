@@ -1,4 +1,4 @@
-"""Slope and intercept of the log odds seen against the log odds predicted."""
+"""Calibration slope and intercept: a logistic regression of the classes on the log odds."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,13 @@ from unselected.calibration.two_classes import bernoulli_variance
 _LOGIT_MARGIN = 1e-12
 # Newton's method stops at a step this small in standard errors, squared.
 _SMALL_STEP, _MOST_STEPS = 1e-16, 100
-# A fall of the log likelihood by this part of it may be rounding only.
+# A relative decrease of the log likelihood by this much may be rounding.
 _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """Slope and intercept of the log odds seen against the log odds predicted."""
+    """Calibration slope and intercept: a logistic regression of the classes on the log odds."""
 
     slope: Estimate
     intercept: Estimate
@@ -33,8 +33,8 @@ def calibration_slope_intercept(
 ) -> CalibrationLine:
     """Return slope b and intercept a of logit P(y = 1) = a + b logit(p), with Wald intervals.
 
-    Fitted by maximum likelihood. Right probabilities have slope 1 and intercept 0; overconfident
-    ones have a slope below 1. Probabilities are moved into [1e-12, 1 - 1e-12] first.
+    Fitted by maximum likelihood. Calibrated probabilities have slope 1 and intercept 0;
+    overconfident ones have a slope below 1. Probabilities are moved into [1e-12, 1 - 1e-12] first.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def calibration_slope_intercept(
     Returns
     -------
     line : CalibrationLine
-        All NaN where the likelihood has no maximum: only one class was seen, all probabilities
+        All NaN where the likelihood has no maximum: only one class was observed, all probabilities
         are equal, or a cut on them separates the classes (cases at the cut may be of both).
 
     Examples
@@ -90,7 +90,7 @@ def calibration_in_the_large(
     Returns
     -------
     intercept : Estimate
-        NaN where only one class was seen.
+        NaN where only one class was observed.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _fit_line(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _overlap(x0: Floats, x1: Floats) -> bool:
-    """Whether no cut on x separates the classes, so that the likelihood has a maximum."""
+    """Whether no cut on x separates the classes: only then the likelihood has a maximum."""
     if x0.size == 0 or x1.size == 0:
         return False
     return bool(x0.max() > x1.min() and x1.max() > x0.min())
@@ -151,7 +151,7 @@ def _information(design: Floats, beta: Floats) -> Floats:
 
 
 def _damping(design: Floats, y: Floats, beta: Floats, step: Floats, rise: float) -> float:
-    """Return the part of a step, halved as often as needed, that gains a tenth of its promise."""
+    """Return the fraction of a step, by halving, that gains a tenth of the predicted increase."""
     now = _log_likelihood(design @ beta, y)
     part = 1.0
     while _log_likelihood(design @ (beta + part * step), y) < (

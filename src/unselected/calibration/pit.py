@@ -1,8 +1,8 @@
-"""Whether predictive distributions of a number come true, from PIT values alone.
+"""Calibration of predictive distributions of a number, from PIT values alone.
 
 The PIT value of a case (probability integral transform) is the predictive probability of a response
-of at most the one that came, ``predict_cdf(X, y)`` of a regressor. Where the predictive
-distributions are right, PIT values are uniform on 0 to 1.
+of at most the observed one, ``predict_cdf(X, y)`` of a regressor. If the predictive distributions
+are right, PIT values are uniform on 0 to 1.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from unselected.calibration.inputs import as_numbers, check_rows, check_some
 from unselected.calibration.intervals import tails
 from unselected.calibration.records import Record
 
-# A two-sided test at this level is taken to have found something.
+# Level of the two-sided tests.
 _SIZE = 0.05
 # Moments of the uniform distribution about its mean: the square of the second, and the fourth.
 _UNIFORM_MEAN, _UNIFORM_VARIANCE, _UNIFORM_FOURTH = 1 / 2, 1 / 12, 1 / 80
@@ -44,7 +44,7 @@ class PITTest(Record):
         The Kolmogorov-Smirnov test: the largest distance of the empirical distribution from the
         diagonal, and the exact probability of one as large.
     mean : MomentTest
-        Expected to be 1/2. Above it the responses come out larger than predicted.
+        Expected to be 1/2. A larger mean says that predictions are too low.
     variance : MomentTest
         Expected to be 1/12. Above it too many responses are in the tails of the predictive
         distributions, which are too narrow; below it too few, and they are too wide. NaN for
@@ -81,10 +81,10 @@ class CoverageCurve(Record):
     Attributes
     ----------
     levels, coverage : arrays of shape (n_levels,)
-        Nominal and seen.
+        Nominal and observed.
     band_low, band_high : arrays of shape (n_levels,)
-        Pointwise consistency band, by the binomial law: where the coverage has to be expected if
-        the predictive distributions are right.
+        Pointwise consistency band, by the binomial law: where the coverage is expected if the
+        predictive distributions are right.
     confidence : float
         At any one level, the band holds right coverage with at least this probability.
     """
@@ -97,7 +97,7 @@ class CoverageCurve(Record):
 
 
 def pit_test(pit: ArrayLike) -> PITTest:
-    """Return tests of the hypothesis that PIT values are uniform, which right ones are.
+    """Return tests of the hypothesis that PIT values are uniform, as they are if calibrated.
 
     Besides the Kolmogorov-Smirnov test there is z of the mean, (mean - 1/2) / sqrt(1 / (12 n)), and
     z of the variance s^2 (divisor n - 1), (s^2 - 1/12) / sd(s^2), both about standard normal.
@@ -105,7 +105,7 @@ def pit_test(pit: ArrayLike) -> PITTest:
     Parameters
     ----------
     pit : array-like of shape (n,)
-        Predictive probabilities of a response of at most the one that came.
+        Predictive probabilities of a response of at most the observed one.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def pit_test(pit: ArrayLike) -> PITTest:
 
     Notes
     -----
-    The tests take the values to be independent. Those of cases predicted from one training set
-    share its luck, so that p-values can come out too small, the more so the more cases there are.
+    The tests take the values to be independent. Cases predicted from one training set are not, so
+    p-values can be too small, the more so the more cases there are.
 
     Examples
     --------
@@ -142,12 +142,12 @@ def coverage_curve(
     """Return how often central predictive intervals hold the response, for each nominal level.
 
     The central interval of level c reaches from the (1 - c) / 2 to the (1 + c) / 2 quantile; it
-    holds the response just where abs(2 pit - 1) <= c.
+    holds the response if and only if abs(2 pit - 1) <= c.
 
     Parameters
     ----------
     pit : array-like of shape (n,)
-        Predictive probabilities of a response of at most the one that came.
+        Predictive probabilities of a response of at most the observed one.
     levels : array-like of shape (n_levels,), default=None
         Nominal levels, above 0 and below 1; by default 0.01, 0.02, ... 0.99.
     confidence : float

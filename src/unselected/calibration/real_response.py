@@ -41,8 +41,8 @@ def interval_coverage(
 ) -> Estimate:
     """Return the fraction of responses in their predictive intervals, with its exact interval.
 
-    A response at a bound is in the interval. The interval of the fraction is Clopper's and
-    Pearson's.
+    A response at a bound is in the interval. The interval of the fraction is the exact
+    (Clopper-Pearson) one.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def interval_coverage(
     lower, upper : array-like of shape (n,)
         Bounds of the predictive intervals, for example two columns of predict_quantiles.
     level : float
-        Of the interval of the fraction: the probability with which it holds, at least. It has
-        nothing to do with the nominal level of the predictive intervals.
+        Coverage of the interval of the fraction, at least. It is not the nominal level of the
+        predictive intervals.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def interval_coverage(
 def mean_interval_width(lower: ArrayLike, upper: ArrayLike) -> float:
     """Return the mean width of predictive intervals.
 
-    Of two methods with the right coverage, that with the narrower intervals is the better one.
+    Of two methods with the right coverage, the one with the narrower intervals is better.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def interval_score(
 ) -> float:
     """Return the mean interval score, which rewards narrow intervals and punishes misses.
 
-    The mean of upper - lower + 2 / (1 - level) times the distance of y from its interval [1]_. It
-    is expected to be least where the bounds are the (1 - level) / 2 and (1 + level) / 2 quantiles
-    of what will come.
+    The mean of upper - lower + 2 / (1 - level) times the distance of y from its interval [1]_. Its
+    expectation is smallest if the bounds are the (1 - level) / 2 and (1 + level) / 2 quantiles of
+    the response.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def interval_score(
 
 
 def average_log_density(log_density: ArrayLike) -> float:
-    """Return the mean log predictive density of the responses that came; the more, the better.
+    """Return the mean log predictive density of the observed responses; larger is better.
 
     It depends on the unit of the response: with a unit c times as large it is larger by log(c).
 
@@ -197,7 +197,7 @@ def summarize_regression(
     log_density : array-like of shape (n,)
         Log predictive densities of the responses.
     pit : array-like of shape (n,)
-        Predictive probabilities of a response of at most the one that came.
+        Predictive probabilities of a response of at most the observed one.
     level : float
         Nominal level of the predictive intervals: 0.9 for the 5 % and 95 % quantiles.
     confidence : float

@@ -1,4 +1,4 @@
-"""Whether probabilities come true: the paper's table, the reliability curve, and its summary."""
+"""Calibration of probabilities: the paper's table, the reliability curve, and its summary."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -54,14 +54,14 @@ class SquaredErrorParts:
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve(Record):
-    """Recalibrated probabilities, and where they would lie if the predictions were right.
+    """Recalibrated probabilities, and where they would lie if the predictions were calibrated.
 
     Attributes
     ----------
     probability : array of shape (n_distinct,)
         The distinct predictions, in increasing order.
     fraction : array of shape (n_distinct,)
-        What became of them: the isotonic regression of the classes on the predictions.
+        The recalibrated ones: the isotonic regression of the classes on the predictions.
     band_low, band_high : arrays of shape (n_distinct,)
         Pointwise consistency band.
     level : float
@@ -115,9 +115,9 @@ def reliability_curve(
     """Return the isotonic (CORP) reliability curve with a consistency band.
 
     The curve is the isotonic regression of the classes on the probabilities, by pooling adjacent
-    violators: it needs no bins [1]_. The band is made of quantiles, at each probability by itself,
-    of the curves of classes drawn anew with these very probabilities: it is where the curve has to
-    be expected if the probabilities are right. It is not a confidence band around the curve.
+    violators: it needs no bins [1]_. The band has pointwise quantiles of the curves
+    of classes that are simulated from these probabilities: it is where the curve is expected if
+    the probabilities are right. It is not a confidence band around the curve.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def reliability_curve(
     rng = np.random.default_rng(random_state)
     drawn = rng.binomial(counts, values, size=(n_resamples, values.size))
     curves = np.stack([_isotonic(row, counts) for row in drawn])
-    # With this definition the curve seen is one more of the resamples if the probabilities are
-    # right, so that it leaves the band with a probability of 1 - level at most.
+    # With this definition the observed curve is one more of the resamples if the probabilities are
+    # right, so it leaves the band with probability 1 - level at most.
     low, high = np.quantile(curves, ends, axis=0, method="weibull")
     return ReliabilityCurve(values, _isotonic(ones, counts), low, high, level)
 

@@ -33,7 +33,7 @@ _FAR_FROM_ONE = 1e-5
 
 
 class MostProbable(NamedTuple):
-    """Whether the most probable class of each case is the one seen, and its probability.
+    """Whether the most probable class of each case is the observed one, and its probability.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class ClassesSummary(Record):
         With bootstrap intervals.
     in_the_large : Estimate
         Calibration in the large of the confidence, see `calibration_in_the_large`: negative where
-        the most probable class is right less often than announced.
+        the most probable class is right less often than predicted.
     spiegelhalter : SpiegelhalterTest
         Of the confidence.
     """
@@ -105,7 +105,7 @@ def most_probable(y: ArrayLike, probability: ArrayLike) -> MostProbable:
 
 
 def multiclass_actual_error(y: ArrayLike, probability: ArrayLike) -> float:
-    """Return the fraction of cases whose most probable class is not the one seen.
+    """Return the fraction of cases whose most probable class is not the observed one.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def multiclass_actual_error(y: ArrayLike, probability: ArrayLike) -> float:
 
 
 def multiclass_expected_error(probability: ArrayLike) -> float:
-    """Return the error rate that the probabilities announce: the mean of 1 - the largest.
+    """Return the error rate that the probabilities imply: the mean of 1 - the largest.
 
     Parameters
     ----------
@@ -147,9 +147,9 @@ def multiclass_expected_error(probability: ArrayLike) -> float:
 
 
 def multiclass_average_minus_log_probability(y: ArrayLike, probability: ArrayLike) -> float:
-    """Return the mean of -log P(the class seen), scikit-learn's `log_loss`.
+    """Return the mean of -log P(the observed class), scikit-learn's `log_loss`.
 
-    A probability of 0 for what happened counts as 2.2e-16, which costs 36.04.
+    A probability of 0 for the observed class counts as 2.2e-16, which costs 36.04.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def summarize_classes(
     n_resamples: int = 999,
     random_state: RandomState = None,
 ) -> ClassesSummary:
-    """Return all the numbers of several classes that are no table or curve.
+    """Return all numbers of several classes, without tables and curves.
 
     Parameters
     ----------

@@ -1,11 +1,12 @@
 """All the numbers of one set of probabilities of two classes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unselected.calibration.inputs import checked_cases
+from unselected.calibration.inputs import labelled_cases
 from unselected.calibration.intervals import Estimate, RandomState
 from unselected.calibration.line import calibration_in_the_large, calibration_slope_intercept
 from unselected.calibration.records import Record
@@ -46,18 +47,22 @@ def summarize(
     y: ArrayLike,
     probability: ArrayLike,
     *,
+    pos_label: Any = 1,
     level: float = 0.95,
     n_resamples: int = 999,
     random_state: RandomState = None,
 ) -> CalibrationSummary:
-    """Return all the numbers of two classes that are no table or curve.
+    """Return all numbers of two classes, without tables and curves.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Classes, 0 and 1.
+        Labels of two classes, for example 0 and 1.
     probability : array-like of shape (n,)
-        Predicted probabilities of class 1.
+        Predicted probabilities of ``pos_label``.
+    pos_label : default=1
+        The class that the probabilities are of. None for the most probable of several classes: y
+        is then whether that class is right, as `most_probable` returns it.
     level : float
         Coverage of all intervals.
     n_resamples : int
@@ -73,8 +78,11 @@ def summarize(
     >>> summary = summarize([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75], random_state=0)
     >>> summary.actual_error.value, summary.expected_error, summary.prevalence
     (0.5, 0.25, 0.5)
+    >>> named = summarize(list("abab"), [0.25, 0.25, 0.75, 0.75], pos_label="b", random_state=0)
+    >>> named == summary
+    True
     """
-    y, probability = checked_cases(y, probability)
+    y, probability = labelled_cases(y, probability, pos_label)
     rng = np.random.default_rng(random_state)
     log_score, squared_error = (
         bootstrap_interval(

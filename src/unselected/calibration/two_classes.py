@@ -17,7 +17,7 @@ from unselected.calibration.intervals import (
     resampling_interval,
 )
 
-# A probability of 0 for what happened counts as this, as in scikit-learn's log_loss.
+# A probability of 0 for the observed class counts as this, as in scikit-learn's log_loss.
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
@@ -53,7 +53,7 @@ def actual_error(y: ArrayLike, probability: ArrayLike) -> float:
 
 
 def expected_error(probability: ArrayLike) -> float:
-    """Return the error rate that the probabilities themselves announce.
+    """Return the error rate that the probabilities imply.
 
     Section 4 of the paper: the mean over cases of p I(p < 0.5) + (1 - p) I(p >= 0.5).
 
@@ -76,9 +76,9 @@ def expected_error(probability: ArrayLike) -> float:
 
 
 def average_minus_log_probability(y: ArrayLike, probability: ArrayLike) -> float:
-    """Return the mean of -log P(the class seen), scikit-learn's `log_loss`.
+    """Return the mean of -log P(the observed class), scikit-learn's `log_loss`.
 
-    A probability of 0 for what happened counts as 2.2e-16, which costs 36.04.
+    A probability of 0 for the observed class counts as 2.2e-16, which costs 36.04.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def spiegelhalter(y: ArrayLike, probability: ArrayLike) -> SpiegelhalterTest:
     """Return Spiegelhalter's test of the hypothesis that the probabilities are right.
 
     z = sum (y - p)(1 - 2p) / sqrt(sum (1 - 2p)^2 p (1 - p)) is about standard normal if they are.
-    Positive z says that the squared error is larger than the probabilities announce.
+    Positive z says that the squared error is larger than the probabilities imply.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ def spiegelhalter(y: ArrayLike, probability: ArrayLike) -> SpiegelhalterTest:
     Returns
     -------
     test : SpiegelhalterTest
-        Where all probabilities are 0, 1/2 or 1, they announce a squared error without variance:
-        z is infinite and the p-value 0 where another one is seen, and both are NaN where it is
-        seen.
+        Where all probabilities are 0, 1/2 or 1, they imply a squared error without variance:
+        z is infinite and the p-value 0 where another one is observed, and both are NaN where
+        it is observed.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def mean_minus_log_probability(y: Floats, probability: Floats, axis: int = -1) -
 
 
 def minus_logs(seen: Floats) -> Floats:
-    """Return -log of the probabilities of what happened; 0 is never quite meant."""
+    """Return -log of the probabilities of the observed classes, each at least 2.2e-16."""
     return np.asarray(-np.log(np.maximum(seen, LEAST_PROBABILITY)))
 
 

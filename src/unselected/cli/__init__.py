@@ -1,6 +1,8 @@
-"""The `unselected` command: arguments in, calls, printing; no arithmetic.
+"""The `unselected` command: parses arguments, calls the library, prints; no arithmetic.
 
-Commands are loaded when they are called, so that `unselected predict` starts without scikit-learn.
+`commands` has the options and the help of each command. The code of a command is loaded when it is
+called. Help therefore needs neither numpy nor scikit-learn, and `unselected predict` needs no
+scikit-learn.
 """
 
 import os
@@ -19,7 +21,7 @@ except ImportError as error:  # pragma: no cover - tested in a subprocess
 
 OK, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-# What stands for a lone "-" while arguments are parsed, for the parser takes that for an option.
+# Replaces a lone "-" while arguments are parsed, because the parser reads that as an option.
 STANDARD_STREAM = "standard-stream:"
 
 app = App(
@@ -29,18 +31,26 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-app.command("unselected.cli.fitting:fit", name="fit", help="Select features and fit a model.")
-app.command("unselected.cli.predicting:predict", name="predict", help="Predict new cases.")
-app.command("unselected.cli.predicting:inspect", name="inspect", help="Show what a model holds.")
-app.command("unselected.cli.comparing:cv", name="cv", help="Compare methods by cross-validation.")
-app.command("unselected.cli.reporting:report", name="report", help="Write one page on a data set.")
+app.command("unselected.cli.commands:fit", name="fit", help="Select features and fit a model.")
+app.command("unselected.cli.commands:predict", name="predict", help="Predict new cases.")
 app.command(
-    "unselected.cli.paper:reproduce", name="reproduce", help="Repeat the paper's experiments."
+    "unselected.cli.commands:inspect", name="inspect", help="Show the content of a model file."
+)
+app.command("unselected.cli.commands:cv", name="cv", help="Compare methods by cross-validation.")
+app.command("unselected.cli.commands:report", name="report", help="Write one page on a data set.")
+app.command(
+    "unselected.cli.paper_commands:reproduce",
+    name="reproduce",
+    help="Repeat the paper's experiments.",
 )
 app.command(
-    "unselected.cli.paper:simulate", name="simulate", help="Write data simulated as in the paper."
+    "unselected.cli.paper_commands:simulate",
+    name="simulate",
+    help="Write data simulated as in the paper.",
 )
-app.command("unselected.cli.paper:demo", name="demo", help="Show the effect in a few seconds.")
+app.command(
+    "unselected.cli.paper_commands:demo", name="demo", help="Show the effect in a few seconds."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,37 +63,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _tell
+            warnings.showwarning = _Warnings().tell
             app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        return _fail(error, BAD_USAGE, debug, hint="Try 'unselected --help'.")
+        command = " ".join(["unselected", *(error.command_chain or ())])
+        return _fail(error, BAD_USAGE, debug, hint=f"Try '{command} --help'.")
     except KeyboardInterrupt:
         print("unselected: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output, say `head`, has gone: nothing is wrong.
+        # The reader of our output, such as `head`, has finished; this is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except FileExistsError as error:
-        return _fail(error, BAD_USAGE, debug, hint="Use --force to overwrite it.")
+        return _fail(error, BAD_USAGE, debug, hint="Use --force to do so.")
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         return _fail(error, BAD_DATA, debug)
     return OK
 
 
-def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Show a warning in one line, without where in the code it arose."""
-    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+class _Warnings:
+    """Prints each warning once, in one line, without its place in the code."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def tell(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print a warning, unless it was printed before: each fold may give the same one."""
+        line = f"warning: {' '.join(str(message).split())}"
+        if line not in self._told:
+            self._told.add(line)
+            print(line, file=sys.stderr)
 
 
 def _fail(error: BaseException, code: int, debug: bool, hint: str = "") -> int:
     if debug:
         traceback.print_exc()
-    message = " ".join(str(error).split()) or type(error).__name__
+    text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:  # leaves out the error number
+        text = f"{error.filename}: {error.strerror}."
+    message = " ".join(text.split()) or type(error).__name__
     print(f"unselected: {message} {hint}".rstrip(), file=sys.stderr)
     return code
 
 
 def run() -> None:
-    """Be the installed script."""
+    """Run the installed script."""
     sys.exit(main())

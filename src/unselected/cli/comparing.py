@@ -1,28 +1,20 @@
 """`unselected cv`."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any, Literal
 
 from unselected.calibration import Estimate
-from unselected.cli.fitting import (
-    ESTIMATORS,
-    dependence_for,
-    naming_columns,
-    path_text,
-    read_training,
-)
+from unselected.cli.estimating import ESTIMATORS, NamedTraining, dependence_for
+from unselected.cli.fitting import path_text, read_training
 from unselected.cli.options import (
     DependenceOption,
-    Input,
-    KOption,
     ModelOption,
     PriorOption,
     Source,
     Speech,
     columns_of,
     note,
+    on_terminal,
 )
 from unselected.experiments import (
     ComparisonRow,
@@ -32,9 +24,9 @@ from unselected.experiments import (
     comparison_table,
     regression_table,
 )
-from unselected.files.table_request import Table
+from unselected.files.writing import check_writable
 
-# What is shown of a row, with the words for it.
+# The fields of a row that are shown, and their headings.
 _CLASSES = {
     "log_loss": "log loss",
     "squared_error": "squared error",
@@ -50,66 +42,33 @@ _NUMBERS = {
 
 
 def cv(
-    data: Input,
+    data: str,
     /,
     *,
     source: Source,
-    k: KOption,
-    model: ModelOption = "auto",
-    prior: PriorOption = "common",
-    dependence: DependenceOption = "none",
-    splits: int | None = None,
-    repeats: int | None = None,
-    loo: Annotated[bool, Parameter(negative="")] = False,
-    method: tuple[str, ...] = (),
-    seed: int = 0,
-    jobs: int = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
+    k: int | Literal["loo"],
+    model: ModelOption,
+    prior: PriorOption,
+    dependence: DependenceOption,
+    splits: int | None,
+    repeats: int | None,
+    loo: bool,
+    method: tuple[str, ...],
+    seed: int,
+    jobs: int,
+    checkpoint: str | None,
+    speech: Speech,
 ) -> None:
-    """Compare this library's model with what people use instead, by repeated cross-validation.
-
-    Parameters
-    ----------
-    data
-        Table with features and the response; - is stdin.
-    k
-        How many features each method selects, inside every fold. With loo this library's model
-        chooses the number inside every fold, by cases left out of it, and the others select as
-        many as it chooses with all cases.
-    model
-        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
-        regression (real-valued features, a response of numbers); auto chooses from the data.
-    prior
-        Of this library's model: common (every feature is related to the response, more or less) or
-        sparse (an unknown fraction of them is, the others are not at all).
-    dependence
-        Of this library's model: none (features are taken to be independent within classes),
-        tempered (what their evidence is worth is learned from cases left out) or correlated (also
-        how they vary together within classes); not for regression.
-    splits
-        Number of folds; 5 where not given.
-    repeats
-        Number of repetitions; 10 where not given.
-    loo
-        Leave out each case, once, in the place of folds and repetitions.
-    method
-        Name of a method to run; may be given several times; all by default.
-    seed
-        Seed of the folds.
-    jobs
-        Number of processes.
-    checkpoint
-        File for finished repetitions; the same call continues from there.
-    """
+    """Do what `unselected.cli.commands.cv` says."""
+    if checkpoint is not None:
+        check_writable(checkpoint, overwrite=True)
     name, table = read_training(data, source, model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
     ours = ESTIMATORS[name](k=k, prior=prior, **dependence_for(name, dependence))
     folds = _leaving_out_each(splits, repeats, jobs) if loo else _folds(splits, repeats)
     if loo and name == "regression":
         folds["n_splits"] = table.X.shape[0]
-    with naming_columns(table):
-        number = _number_selected(ours, table) if k == "loo" else k
+    number = _number_selected(ours, table) if k == "loo" else k
     settings: dict[str, Any] = {
         "k": number,
         **folds,
@@ -117,16 +76,15 @@ def cv(
         "seed": seed,
         "n_jobs": jobs,
         "checkpoint": checkpoint,
-        "progress": True,
+        "progress": on_terminal(),
     }
     rows: list[ComparisonRow] | list[RegressionComparisonRow]
-    with naming_columns(table):
-        if name == "regression":
-            numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
-            rows = regression_table(numbers, table.y, seed=seed)
-        else:
-            records = compare(table.X, table.y, classifier=ours, **settings)
-            rows = comparison_table(records, table.y, seed=seed)
+    if name == "regression":
+        numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
+        rows = regression_table(numbers, table.y, seed=seed)
+    else:
+        records = compare(table.X, table.y, classifier=ours, **settings)
+        rows = comparison_table(records, table.y, seed=seed)
     content = {
         "kind": name,
         "seed": seed,
@@ -146,7 +104,7 @@ def _folds(splits: int | None, repeats: int | None) -> dict[str, Any]:
 
 
 def _leaving_out_each(splits: int | None, repeats: int | None, jobs: int) -> dict[str, Any]:
-    """Return the folds of which each is a case; raise on options that then say nothing."""
+    """Return the settings of leave-one-out; raise on options that have no effect with it."""
     for option, given in (
         ("--splits", splits is not None),
         ("--repeats", repeats is not None),
@@ -154,16 +112,16 @@ def _leaving_out_each(splits: int | None, repeats: int | None, jobs: int) -> dic
     ):
         if given:
             raise ValueError(
-                f"{option} does not go with --loo, which leaves out each case once: leave out one "
-                "of them."
+                f"{option} has no effect with --loo, which leaves out each case once: omit one of "
+                "the two options."
             )
     return {"n_splits": "loo", "n_repeats": 1}
 
 
-def _number_selected(ours: Any, table: Table) -> int:
-    """Return how many features our model chooses with all cases, and tell it."""
+def _number_selected(ours: Any, table: NamedTraining) -> int:
+    """Return the number of features that our model chooses with all cases, and print it."""
     fitted = ours.fit(table.X, table.y)
-    note(f"{path_text(fitted.k_path_)}; so many are selected by the others")
+    note(f"{path_text(fitted.k_path_)}; the other methods select as many")
     return int(fitted.selection_.indices.size)
 
 

@@ -1,20 +1,17 @@
-"""Options that commands share, and how they speak: data on stdout, all else on stderr."""
+"""Options of several commands, and their output: data on stdout, all else on stderr."""
 
 import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
-from numpy.typing import NDArray
 
 from unselected.cli import STANDARD_STREAM
-from unselected.selection.record import Ties
 
 SCHEMA = 1
 
@@ -24,10 +21,33 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
     return "-" if value == STANDARD_STREAM else value
 
 
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """Return a whole number; int() alone would turn 2.5 into 2."""
+    text = tokens[0].value
+    try:
+        if (number := float(text)).is_integer():
+            return int(number) if "e" in text.lower() or "." in text else int(text)
+    except ValueError:
+        pass
+    raise ValueError(f"{text} is not a whole number.")
+
+
+def _whole_or_loo(_: type, tokens: Sequence[Token]) -> int | Literal["loo"]:
+    if tokens[0].value == "loo":
+        return "loo"
+    try:
+        return _whole(int, tokens)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value} is neither a whole number nor loo.") from None
+
+
 ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
+AnyModelOption = Literal["auto", "bernoulli", "gaussian", "regression", "mixture", "factor"]
+TiesOption = Literal["first", "random"]
 PriorOption = Literal["common", "sparse"]
 DependenceOption = Literal["none", "tempered", "correlated"]
-KOption = int | Literal["loo"]
+Whole = Annotated[int, Parameter(converter=_whole)]
+KOption = Annotated[int | Literal["loo"], Parameter(converter=_whole_or_loo)]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 
@@ -35,7 +55,7 @@ Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Speech:
-    """How a command answers.
+    """The form of a command's output.
 
     Parameters
     ----------
@@ -64,10 +84,10 @@ class Source:
     Parameters
     ----------
     target
-        Name of the column (or row) that holds the response. For `fit` from an .npy, .h5ad, .bed
-        or .zarr file, FILE:COLUMN of another table, with the same cases in the same order.
+        Name of the column (or row) that holds the response. For `fit` with an .npy, .h5ad, .bed
+        or .zarr file: FILE:COLUMN of another table with the same cases in the same order.
     id
-        Name of a column that only identifies the cases.
+        Name of the column that identifies the cases; it is not a feature.
     features_in_rows
         The table has a row for each feature and a column for each case.
     """
@@ -86,62 +106,75 @@ class Choice:
     ----------
     model
         bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
-        regression (real-valued features, a response of numbers); auto chooses from the data.
+        regression (real-valued features, numeric response); auto chooses from the data. For `fit`
+        also mixture (two latent groups of cases, features 0 or 1, two classes) and factor (latent
+        factors, two classes or numeric response), which run Markov chains for seconds to minutes.
     k
-        Keep this many features, the most correlated ones; loo tries 1, 2, 5, 10 and so on, and
-        takes what best predicts cases left out.
+        Keep the k features with the highest scores; loo tries 1, 2, 5, 10 and so on, and takes the
+        k with the lowest leave-one-out log loss.
     threshold
-        Keep the features whose score is above this: the absolute correlation, or F where there are
-        more than two classes.
+        Keep the features whose score is above this. The score is the absolute correlation, or the
+        F statistic with more than two classes.
     preselected_from
-        The table holds only columns that somebody already kept, by their scores, out of so many.
+        Set this where the table holds only features that were already selected by their scores:
+        the number of features before that selection.
     always_keep
-        Keep this column whatever its score; may be given several times.
+        Keep these columns whatever their scores. Give this option after the name of the table; it
+        may be repeated.
     ties
-        Who is kept among tied features: first or random.
+        How ties at the cut are broken: first (the first columns are kept) or random.
     prior
-        common (every feature is related to the response, more or less) or sparse (an unknown
-        fraction of them is, the others are not at all).
+        common (every feature is related to the response, more or less strongly) or sparse (only an
+        unknown fraction of the features is).
     dependence
-        none (features are taken to be independent within classes), tempered (what their evidence
-        is worth is learned from cases left out) or correlated (also how they vary together within
-        classes); not for regression.
+        Guard against features that depend on each other within classes: none, tempered (learns the
+        power of the likelihood and the outlier fraction from ten folds) or correlated (also
+        averages over likelihoods with correlations within classes). Not for regression.
     uncorrected
-        Do not condition on the selection, for comparison.
+        Do not condition on the selection: gives the usual, uncorrected posterior.
     variance_shrinkage
-        Draw the variances of features with the same unit towards each other, as if by so many
-        cases; gaussian and regression only.
+        Shrink the variances of features with the same unit towards each other, with this many prior
+        degrees of freedom; gaussian and regression only.
     seed
-        Seed of random choices.
+        Seed of all random numbers.
     """
 
-    model: ModelOption = "auto"
+    model: AnyModelOption = "auto"
     k: KOption | None = None
     threshold: float | None = None
-    preselected_from: int | None = None
-    always_keep: tuple[str, ...] = ()
-    ties: Ties = "first"
+    preselected_from: Whole | None = None
+    always_keep: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = ()
+    ties: TiesOption = "first"
     prior: PriorOption = "common"
     dependence: DependenceOption = "none"
     uncorrected: Annotated[bool, Parameter(negative="")] = False
     variance_shrinkage: float | None = None
-    seed: int = 0
+    seed: Whole = 0
+
+
+def on_terminal() -> bool:
+    """Return whether stderr is a terminal; a file or a pipe gets no progress bars."""
+    return sys.stderr.isatty()
 
 
 @contextmanager
 def patience(what: str, *, after: float = 2.0) -> Iterator[None]:
-    """Show on stderr how long something has been going on, once it takes longer than that."""
+    """Show the elapsed time on stderr, once it exceeds ``after`` seconds.
+
+    On a terminal one line counts the seconds; elsewhere one line is written at the end.
+    """
     done = threading.Event()
     start = time.monotonic()
+    watched = on_terminal()
 
     def tell() -> None:
         told = False
         while not done.wait(1.0 if told else after):
             told = True
-            seconds = time.monotonic() - start
-            print(f"\r{what}: {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+            if watched:
+                print(f"\r{_seconds(what, start)}", end="", file=sys.stderr, flush=True)
         if told:
-            print(file=sys.stderr, flush=True)
+            print("" if watched else _seconds(what, start), file=sys.stderr, flush=True)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -152,27 +185,34 @@ def patience(what: str, *, after: float = 2.0) -> Iterator[None]:
         teller.join()
 
 
-def check_free(output: str, force: bool) -> None:
-    """Raise where the output exists and may not be overwritten, before the work is done for it."""
-    if output != "-" and not force and Path(output).is_file():
-        raise FileExistsError(f"{output} exists already: choose another name.")
+def _seconds(what: str, start: float) -> str:
+    return f"{what}: {time.monotonic() - start:.0f} s"
+
+
+def as_option(parameter: str, value: str) -> str:
+    """Return a parameter as an option of the shell.
+
+    >>> as_option("dependence", "correlated")
+    '--dependence correlated'
+    """
+    return f"--{parameter.replace('_', '-')} {value}"
 
 
 def note(text: str) -> None:
-    """Say something that is not data."""
+    """Print a note to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
-def classes_text(classes: NDArray[Any]) -> str:
-    """Return which classes there are, and of two that whose probabilities are told."""
+def classes_text(classes: Iterable[object]) -> str:
+    """Return the classes, and with two classes the one whose probabilities are given."""
     labels = [str(label) for label in classes]
     if len(labels) == 2:
         return f"classes {labels[0]} and {labels[1]}; probabilities are those of {labels[1]}"
     return f"classes {', '.join(labels)}"
 
 
-def classes_content(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return which classes there are as plain JSON types; of two the second is the positive."""
+def classes_content(classes: Iterable[object]) -> dict[str, Any]:
+    """Return the classes as plain JSON types; the second of two is the positive class."""
     labels = [str(label) for label in classes]
     positive = {"positive_class": labels[1]} if len(labels) == 2 else {}
     return {"classes": labels, **positive}

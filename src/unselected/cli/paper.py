@@ -1,15 +1,14 @@
 """`unselected reproduce`, `unselected simulate` and `unselected demo`."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from cyclopts import App, Parameter
 
-from unselected.cli.options import Output, Speech, columns_of, note
+from unselected.cli.options import Speech, columns_of, note, on_terminal
 from unselected.datasets import make_paper_simulation
 from unselected.dependence.power import Dependence
-from unselected.estimators.selecting import Prior
+from unselected.estimators.exact import Prior
 from unselected.experiments import (
     ColonFeatures,
     ColonModel,
@@ -21,39 +20,23 @@ from unselected.experiments import (
     paired_tests,
     simulation,
 )
-from unselected.files.writing import write_csv
+from unselected.files.writing import check_writable, write_csv
 
-reproduce = App(
-    name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
-)
 Quadrature = Literal["exact", "paper"]
 
 
-@reproduce.command(name="simulation")
 def reproduce_simulation(
     *,
-    replicates: int = 3,
-    quadrature: Quadrature = "exact",
-    seed: int = 0,
-    jobs: int = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
+    replicates: int,
+    quadrature: Quadrature,
+    seed: int,
+    jobs: int,
+    checkpoint: str | None,
+    speech: Speech,
 ) -> None:
-    """Section 4: 10000 features, 200 training cases, k = 1, 10, 100, 1000 and all.
-
-    Parameters
-    ----------
-    replicates
-        Number of simulated data sets.
-    quadrature
-        exact, or the paper's grid.
-    seed
-        Seed of the data.
-    jobs
-        Number of processes.
-    checkpoint
-        File for finished data sets; the same call continues from there.
-    """
+    """Do what `unselected.cli.paper_commands.reproduce_simulation` says."""
+    if checkpoint is not None:
+        check_writable(checkpoint, overwrite=True)
     note(f"{replicates} data sets, seed {seed}")
     records = simulation(
         replicates,
@@ -61,7 +44,7 @@ def reproduce_simulation(
         seed=seed,
         n_jobs=jobs,
         checkpoint=checkpoint,
-        progress=True,
+        progress=on_terminal(),
     )
     compared = compare_with_published(records)
     content: dict[str, Any] = {
@@ -73,7 +56,7 @@ def reproduce_simulation(
 
 
 def simulation_text(records: list[SimulationRecord], compared: list[Comparison]) -> str:
-    """Return the means over data sets, and how many published figures lie in their range."""
+    """Return means over data sets, and how many published figures lie within their range."""
     groups: dict[tuple[int, str], list[SimulationRecord]] = {}
     for record in records:
         groups.setdefault((record.k, record.method), []).append(record)
@@ -102,54 +85,25 @@ def _outside(row: Comparison) -> str:
     return f"k = {row.k}, {row.method}, {row.what}: published {row.published:g}, {seen}"
 
 
-@reproduce.command(name="colon")
 def reproduce_colon(
     *,
-    data: str | None = None,
-    partitions: int = 1,
-    k: int = 5,
-    features: ColonFeatures = "binary",
-    quadrature: Quadrature = "exact",
-    prior: Prior = "common",
-    dependence: Dependence = "none",
-    model: ColonModel = "naive",
-    draws: int | None = None,
-    seed: int = 0,
-    jobs: int = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
+    data: str | None,
+    partitions: int,
+    k: int,
+    features: ColonFeatures,
+    quadrature: Quadrature,
+    prior: Prior,
+    dependence: Dependence,
+    model: ColonModel,
+    draws: int | None,
+    seed: int,
+    jobs: int,
+    checkpoint: str | None,
+    speech: Speech,
 ) -> None:
-    """Section 5: gene expression in colon tissue, 10 groups of 200 genes, leave-one-out.
-
-    Parameters
-    ----------
-    data
-        Table with a column "class" and 2000 genes; fetched from OpenML where not given.
-    partitions
-        Number of random divisions of the genes into groups.
-    k
-        Number of genes kept.
-    features
-        binary, cut at the median as in the paper, or real.
-    quadrature
-        exact, or the paper's grid.
-    prior
-        common, as in the paper, or sparse: only some of the genes are related to the class.
-    dependence
-        none, as in the paper, or tempered or correlated: guard against genes that depend on each
-        other.
-    model
-        naive, as in the paper, or latent: a mixture for binary features, a factor for real ones;
-        that takes long.
-    draws
-        Of each chain of a latent model: 500 unless given.
-    seed
-        Seed of the divisions and of ties.
-    jobs
-        Number of processes.
-    checkpoint
-        File for finished groups; the same call continues from there.
-    """
+    """Do what `unselected.cli.paper_commands.reproduce_colon` says."""
+    if checkpoint is not None:
+        check_writable(checkpoint, overwrite=True)
     note(f"{partitions} division(s) into 10 groups, seed {seed}")
     records = colon(
         data,
@@ -164,7 +118,7 @@ def reproduce_colon(
         seed=seed,
         n_jobs=jobs,
         checkpoint=checkpoint,
-        progress=True,
+        progress=on_terminal(),
     )
     tests = paired_tests(records)
     content: dict[str, Any] = {
@@ -199,31 +153,16 @@ def _paired_t(p_value: float | None) -> str:
 
 def simulate(
     *,
-    output: Output = "-",
-    cases: int = 200,
-    features: int = 1000,
-    concentration: float = 300.0,
-    seed: int = 0,
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
+    output: str,
+    cases: int,
+    features: int,
+    concentration: float,
+    seed: int,
+    force: bool,
+    speech: Speech,
 ) -> None:
-    """Write data simulated as in the paper: a column "class", and one for each feature.
-
-    Parameters
-    ----------
-    output
-        CSV file to write; - is stdout.
-    cases
-        Number of cases, half in each class.
-    features
-        Number of binary features.
-    concentration
-        How alike the features' distributions in the two classes are (alpha in the paper).
-    seed
-        Seed of the data.
-    force
-        Overwrite the output file.
-    """
+    """Do what `unselected.cli.paper_commands.simulate` says."""
+    check_writable(output, overwrite=force)
     data = make_paper_simulation(cases, 1, features, concentration=concentration, random_state=seed)
     header = ("class", *(f"x{j + 1}" for j in range(features)))
     rows = (
@@ -236,20 +175,10 @@ def simulate(
         speech.answer("simulate", content, "")
 
 
-def demo(
-    *,
-    seed: int = 2007,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Show in a few seconds what selection does to probabilities, and the cure.
-
-    Parameters
-    ----------
-    seed
-        Seed of the simulated data.
-    """
+def demo(*, seed: int, speech: Speech) -> None:
+    """Do what `unselected.cli.paper_commands.demo` says."""
     note(f"10000 features, 200 training cases, 2000 test cases, seed {seed}")
-    records = simulation(1, complete=False, seed=seed, progress=True)
+    records = simulation(1, complete=False, seed=seed, progress=on_terminal())
     speech.answer(
         "demo", {"seed": seed, "records": [asdict(r) for r in records]}, demo_text(records)
     )

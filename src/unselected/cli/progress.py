@@ -1,4 +1,4 @@
-"""How far a pass over the columns of a file has come."""
+"""Progress of a pass over the columns of a file."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from unselected._typing import Ints
-from unselected.cli.options import patience
+from unselected.cli.options import on_terminal, patience
 from unselected.columns.blocks import Columns
 from unselected.columns.sources import ColumnSource
 from unselected.files.sources import FileColumns
 
 
 class WatchedColumns(ColumnSource):
-    """A source that tells how many columns each block has that was read from it.
+    """A column source that reports the number of columns of each block that is read.
 
     Parameters
     ----------
     source : ColumnSource
-        What is read; values, names and errors are its own.
+        The source to read; values, names and errors are its own.
     advance : callable
         Called with the number of columns of a block, by one thread at a time.
     """
@@ -46,8 +46,8 @@ class WatchedColumns(ColumnSource):
         return self._source[:, columns]
 
     def __getitem__(self, key: tuple[slice, slice | Ints]) -> NDArray[Any]:
-        block = self._source[key]  # which says itself what cannot be read
-        if isinstance(key[1], slice):  # single columns are no part of a pass
+        block = self._source[key]  # its errors say what cannot be read
+        if isinstance(key[1], slice):  # single columns are not part of a pass
             with self._one_at_a_time:
                 self._advance(block.shape[1])
         return block
@@ -55,11 +55,11 @@ class WatchedColumns(ColumnSource):
 
 @contextmanager
 def showing_progress(X: Columns, what: str, *, after: float = 2.0) -> Iterator[Columns]:
-    """Yield a table to be passed over once; show on stderr how far that is, once it takes longer.
+    """Yield a table for one pass, and show the progress on stderr after some seconds.
 
-    Of a table in memory, only the time that has passed is shown.
+    For a table in memory, and where stderr is not a terminal, only the elapsed time is shown.
     """
-    if not isinstance(X, FileColumns):
+    if not (isinstance(X, FileColumns) and on_terminal()):
         with patience(what, after=after):
             yield X
         return

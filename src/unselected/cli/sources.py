@@ -1,4 +1,4 @@
-"""Tables that stay in their files: which they are, and what a command reads of them."""
+"""Tables that stay in their files and are read by columns."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ _ENDINGS = (".npy", ".h5ad", ".bed", ".zarr")
 
 
 def stays_in_its_file(path: str) -> bool:
-    """Say whether a table is opened and read by columns, and not read as a whole.
+    """Return whether a table is read by columns, and not as a whole.
 
     >>> stays_in_its_file("genotypes.bed"), stays_in_its_file("train.csv")
     (True, False)
@@ -25,16 +25,16 @@ def stays_in_its_file(path: str) -> bool:
 
 
 def open_for(model: str, path: str, *, names: bool = True) -> ColumnSource:
-    """Open a table for a model: of genotypes, bernoulli takes the presence of an allele."""
+    """Open a table for a model; models for binary features get the presence of an allele."""
     if ending_of(path) != ".bed":
         return open_columns(path, names=names)
-    coding: Coding = "presence" if model == "bernoulli" else "dosage"
+    coding: Coding = "presence" if model in ("bernoulli", "mixture") else "dosage"
     return open_columns(path, names=names, coding=coding)
 
 
 @dataclass(frozen=True)
 class ColumnNumbers:
-    """Names of columns that have none: their numbers, from 0 on, made only when they are needed.
+    """Names of columns without names: their numbers from 0, made when they are needed.
 
     >>> names = ColumnNumbers(10_000_000)
     >>> names[np.array([3, 1])].tolist(), names.place("9999999"), names.place("age")
@@ -48,36 +48,36 @@ class ColumnNumbers:
         return np.array([str(number) for number in numbers.tolist()], dtype=object)
 
     def place(self, name: str) -> int | None:
-        """Return the column with this name; None where there is none."""
+        """Return the column with this name, or None."""
         is_number = name.isascii() and name.isdecimal() and (name == "0" or name[0] != "0")
         return int(name) if is_number and int(name) < self.n_columns else None
 
 
 def names_in(source: ColumnSource) -> NDArray[Any] | ColumnNumbers:
-    """Return the names of the columns, or where there are none their numbers."""
+    """Return the names of the columns, or their numbers where there are no names."""
     return ColumnNumbers(source.shape[1]) if source.names is None else source.names
 
 
 def check_whole(path: str, no_names: bool) -> None:
-    """Raise where an option is given that is for tables that stay in their files."""
+    """Raise on options that are for tables that stay in their files."""
     if no_names:
         raise ValueError(
-            f"--no-names does not go with {path}, which is read as a whole: leave it out."
+            f"--no-names is not available for {path}, which is read as a whole: omit it."
         )
 
 
 def check_plain(path: str, id_column: str | None, features_in_rows: bool) -> None:
-    """Raise where options are given that are for tables that are read as a whole."""
+    """Raise on options that are for tables that are read as a whole."""
     for option, given in (
         ("--id", id_column is not None),
         ("--features-in-rows", features_in_rows),
     ):
         if given:
-            raise ValueError(f"{option} does not go with {path}, which has no such: leave it out.")
+            raise ValueError(f"{option} is not available for {path}: omit it.")
 
 
 def read_kept(path: str, model: str, names: NDArray[Any] | None, *, no_names: bool) -> NDArray[Any]:
-    """Read the columns with these names, in this order; all where a model knows no names."""
+    """Read the columns with these names, in this order; all columns where names is None."""
     source = open_for(model, path, names=not no_names)
     if names is None:
         return source[:, slice(0, source.shape[1])]
@@ -102,10 +102,10 @@ def _places(
 
 
 def _remedy(wanted: list[str], *, no_names: bool) -> str:
-    """Return what to do where columns are not found, perhaps because the model has numbers only."""
+    """Return what to do where columns are missing; the model may have numbers, not names."""
     are_numbers = all(name.isdecimal() for name in wanted)
     if no_names and not are_numbers:
-        return "the model knows names, so leave out --no-names"
+        return "the model has names, so omit --no-names"
     if not no_names and are_numbers:
-        return "add them to the file, or use --no-names if the model was fitted so"
+        return "add them to the file, or use --no-names if the model was fitted with it"
     return "add them to the file"

@@ -2,8 +2,9 @@
 
 Public modules
 --------------
-blocks   in which blocks columns are read, in threads; errors that name a column and a row
-dask     dask arrays, worked on where their chunks are
-sources  `ColumnSource`, what all tables that are read by columns have in common; sparse matrices
+blocks   reading columns in blocks, in threads; errors that name a column and a row
+dask     dask arrays, processed where their chunks are
+sources  `ColumnSource`, the contract of all tables that are read by columns; sparse matrices, and
+         arrays whose columns have names
 subset   some of the columns of a table
 """

@@ -1,4 +1,4 @@
-"""Walking over the columns of a table: in which blocks, in threads, and what is wrong with them.
+"""Reading the columns of a table in blocks, in threads, and checking their values.
 
 The pass over the columns is the only step that sees all p features. Nothing the size of the table
 is ever copied.
@@ -21,11 +21,11 @@ from unselected.columns.sources import ColumnSource, SparseColumns
 Columns = NDArray[Any] | ColumnSource
 _T = TypeVar("_T")
 
-# Bytes of a block: a row of it, with its sums, stays in the second-level cache ...
+# Bytes of a row of a block: with its sums it stays in the second-level cache ...
 _ROW_BYTES = 1 << 17
-# ... and where a block has to be copied to be looked at, the copy stays in the third.
+# ... and bytes of a block that has to be copied: the copy stays in the third-level cache.
 _COPY_BYTES = 1 << 22
-# Where much is done for each block, it is rather large.
+# Bytes of a block where each block has a large overhead.
 _WIDE_BYTES = 1 << 24
 # Reading memory does not get faster with more threads than this.
 _MOST_THREADS = 4
@@ -33,7 +33,7 @@ _alone: ContextVar[bool] = ContextVar("_alone", default=False)
 
 
 def blocks_in_place(X: NDArray[Any]) -> list[slice]:
-    """Return blocks of columns for an array that is read row by row where it is."""
+    """Return blocks of columns for an array that is read row by row, in place."""
     return _blocks_of(max(1, _ROW_BYTES // X.itemsize), X.shape[1])
 
 
@@ -43,7 +43,7 @@ def copied_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
 
 
 def wide_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
-    """Return blocks of columns for work that is done many times on each of them."""
+    """Return blocks of columns for work that is repeated many times on each block."""
     return _whole_chunks(X, max(64, _WIDE_BYTES // (X.shape[0] * itemsize)))
 
 
@@ -69,7 +69,7 @@ def in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]
 
 @contextmanager
 def in_one_thread() -> Iterator[None]:
-    """Use no threads: a worker of a cluster has been given one, and runs other work in others."""
+    """Use no threads: a worker of a cluster runs other tasks in its other threads."""
     token = _alone.set(True)
     try:
         yield
@@ -78,7 +78,7 @@ def in_one_thread() -> Iterator[None]:
 
 
 def has_solid_rows(X: NDArray[Any]) -> bool:
-    """Say whether the values of a row lie one after the other."""
+    """Say whether the values of a row are contiguous in memory."""
     return X.strides[1] == X.itemsize
 
 
@@ -95,7 +95,7 @@ def picked(label: ColumnNamer, columns: NDArray[np.intp]) -> ColumnNamer:
 def check_finite(X: Columns, label: ColumnNamer, *, missing_allowed: bool = False) -> None:
     """Raise where a value is infinite, or NaN unless allowed, naming its column and row."""
     if isinstance(X, DaskColumns):
-        return  # values are looked at when they are computed: here that would be all of them
+        return  # values are checked when they are computed: checking here would compute them all
     if isinstance(X, ColumnSource):
         _check_finite_source(X, label, missing_allowed)
         return

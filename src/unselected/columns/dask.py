@@ -1,7 +1,7 @@
 """Dask arrays: the work goes to where the chunks are, and only sums come back.
 
-dask is not imported before there is a dask array, and nothing here needs a cluster: whatever
-scheduler dask is set to runs the work.
+dask is imported only once there is a dask array. Nothing here needs a cluster: the configured
+scheduler of dask runs the work.
 """
 
 import sys
@@ -18,14 +18,14 @@ from unselected._typing import Ints
 from unselected.columns.sources import ColumnSource, SourceError
 
 _T = TypeVar("_T")
-# Bytes of what is sent with every chunk, at most: a task of its own takes another round trip.
+# Largest number of bytes sent along with every chunk; a separate task takes another round trip.
 _SENT_WITH_EACH = 1 << 16
-# What is done to a chunk, given its rows and its columns.
+# A function of a chunk, its rows and its columns.
 Work = Callable[[NDArray[Any], slice, slice], _T]
 
 
 def is_dask_array(X: Any) -> bool:
-    """Say whether something is a dask array, which cannot be where dask was never imported.
+    """Say whether something is a dask array; it is not if dask was never imported.
 
     >>> is_dask_array([[0, 1]])
     False
@@ -37,7 +37,7 @@ def is_dask_array(X: Any) -> bool:
 class DaskColumns(ColumnSource):
     """A two-dimensional dask array as a source of columns.
 
-    Columns that are read with ``[:, columns]`` are computed, and come to the caller.
+    Columns that are read with ``[:, columns]`` are computed and sent to the caller.
 
     >>> import dask.array
     >>> source = DaskColumns(dask.array.ones((4, 6), chunks=(2, 3)))
@@ -61,7 +61,7 @@ class DaskColumns(ColumnSource):
                 "X.compute_chunk_sizes() first."
             )
         if 0 in array.shape:
-            raise ValueError(f"X is a dask array of the shape {array.shape}: it has no values.")
+            raise ValueError(f"X is a dask array of shape {array.shape}: it has no values.")
         self.array = _without_empty_chunks(array)
 
     @property
@@ -95,10 +95,10 @@ class DaskColumns(ColumnSource):
         return _slices(self.array.chunks[1])
 
     def with_whole_columns(self) -> "DaskColumns":
-        """Return the same array in chunks of whole columns, as it is where it has them.
+        """Return the same array in chunks of whole columns, unchanged where it has them.
 
-        Otherwise the workers exchange all of X once, and the columns of a chunk are as many as
-        dask's setting ``array.chunk-size`` allows.
+        Otherwise the workers exchange all of X once. dask's setting ``array.chunk-size`` then
+        limits the number of columns of a chunk.
         """
         if self.has_whole_columns:
             return self
@@ -112,15 +112,15 @@ class DaskColumns(ColumnSource):
     def over_chunks(
         self, work: Work[_T], merge: Callable[[list[_T]], _T]
     ) -> list[tuple[slice, _T]]:
-        """Do the work on every chunk where it is; return the result for each chunk of columns.
+        """Process every chunk where it is; return the result for each chunk of columns.
 
         Parameters
         ----------
         work : callable
-            ``work(chunk, rows, columns)``, where the slices say which of X the chunk has.
+            ``work(chunk, rows, columns)``, where the slices locate the chunk in X.
         merge : callable
-            Makes one result of those of the same columns, in the order of their rows. It runs on a
-            worker too, so that the size of what travels does not depend on the rows.
+            Merges the results of the same columns, in the order of their rows. It runs on a worker
+            too, so that the amount of data sent does not depend on the number of rows.
         """
         dask = import_module("dask")
         work_there, merge_there = (_to_be_sent(dask, call) for call in (work, merge))
@@ -134,9 +134,9 @@ class DaskColumns(ColumnSource):
 
 
 def _to_be_sent(dask: Any, call: Any) -> Any:
-    """Return a call as it is, to go with each chunk; or as a task, sent once, where it is large.
+    """Return a call as it is, to be sent with each chunk, or as a task, sent once, if it is large.
 
-    It is large where it has the responses of many cases inside.
+    It is large where it contains the responses of many cases.
     """
     small = len(import_module("cloudpickle").dumps(call)) <= _SENT_WITH_EACH
     return call if small else dask.delayed(call, traverse=False)
@@ -149,7 +149,7 @@ def _without_empty_chunks(array: Any) -> Any:
 
 
 def _slices(sizes: tuple[int, ...]) -> list[slice]:
-    """Return where pieces of these sizes stand.
+    """Return the slices of consecutive pieces of these sizes.
 
     >>> _slices((3, 2))
     [slice(0, 3, None), slice(3, 5, None)]
@@ -164,8 +164,8 @@ def _apply(work: Work[_T], chunk: Any, rows: slice, columns: slice) -> _T:
     if values.shape != expected:
         raise SourceError(
             f"the dask array: the chunk of rows {rows.start} to {rows.stop} and columns "
-            f"{columns.start} to {columns.stop} is {type(chunk).__name__} of the shape "
-            f"{values.shape}, where a dense array of the shape {expected} was expected."
+            f"{columns.start} to {columns.stop} is {type(chunk).__name__} of shape "
+            f"{values.shape}, where a dense array of shape {expected} was expected."
         )
     return work(values, rows, columns)
 
@@ -175,6 +175,6 @@ def _unite(merge: Callable[[list[_T]], _T], parts: list[_T]) -> _T:
 
 
 def only(parts: list[_T]) -> _T:
-    """Return the one part there is: whole columns have nothing to be merged."""
+    """Return the only part: whole columns need no merging."""
     (part,) = parts
     return part

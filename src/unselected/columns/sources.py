@@ -1,7 +1,7 @@
 """Tables that are not plain arrays, read a few columns at a time.
 
 A source has a shape, a type and columns: ``source[:, columns]`` is a dense array of some of them,
-for a slice or an array of columns. Nothing the size of a dense table is ever made.
+for a slice or an array of columns. No dense copy of the whole table is ever made.
 """
 
 from abc import ABC, abstractmethod
@@ -19,16 +19,16 @@ class SourceError(OSError):
 
 
 class ColumnSource(ABC):
-    """A table of which columns are read when they are needed.
+    """A table whose columns are read when they are needed.
 
     Attributes
     ----------
     origin : str
-        What errors call it: the name of a file.
+        Its name in errors: the name of a file.
     names : array of str of shape (p,), or None
         Names of the columns.
     width : int or None
-        How many columns are best read at a time; None where it does not matter.
+        Best number of columns to read at a time; None where it does not matter.
     """
 
     origin: str = "the table"
@@ -78,6 +78,41 @@ def _how_many(columns: slice | Ints, p: int) -> int:
     return len(range(p)[columns]) if isinstance(columns, slice) else len(columns)
 
 
+class ArrayColumns(ColumnSource):
+    """An array in memory whose columns have names, such as a table read from a file.
+
+    Estimators work on the array itself, and errors refer to columns by name.
+
+    Attributes
+    ----------
+    X : array of shape (n, p)
+        Booleans, integers or floats.
+
+    >>> table = ArrayColumns(np.eye(2), np.array(["age", "dose"], dtype=object))
+    >>> table.shape, table[:, 1:].tolist()
+    ((2, 2), [[0.0], [1.0]])
+    """
+
+    X: NDArray[Any]
+
+    def __init__(self, X: NDArray[Any], names: NDArray[Any] | None) -> None:
+        self.X, self.names = X, names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n, p = self.X.shape
+        return n, p
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return self.X.dtype
+
+    def _read(self, columns: slice | Ints) -> NDArray[Any]:
+        return self.X[:, columns]
+
+
 class SparseColumns(ColumnSource):
     """A scipy sparse matrix or array, CSR or CSC, as a source of columns.
 
@@ -88,7 +123,7 @@ class SparseColumns(ColumnSource):
     """
 
     def __init__(self, matrix: Any) -> None:
-        if not matrix.has_canonical_format:  # values may be stored in parts; it is the user's own
+        if not matrix.has_canonical_format:  # duplicates are summed in a copy, not in the user's
             matrix = matrix.copy()
             matrix.sum_duplicates()
         self.matrix = matrix
@@ -110,7 +145,7 @@ class SparseColumns(ColumnSource):
         return np.asarray(self.matrix.data)
 
     def _read(self, columns: slice | Ints) -> NDArray[Any]:
-        # Of a matrix stored by rows a few columns can be taken as it is, blocks of all cannot.
+        # A matrix stored by rows can give a few columns directly, but not all of them in blocks.
         matrix = self._by_column if isinstance(columns, slice) else self.matrix
         return np.asarray(matrix[:, columns].toarray())
 
@@ -139,8 +174,8 @@ class SparseColumns(ColumnSource):
     def count_ones(self, y: NDArray[np.intp]) -> Ints:
         """Return the ones of each column in classes 0 and 1, shape (2, p), of values 0 and 1.
 
-        One product gives both: a one of class 1 weighs as much as more ones than there are cases.
-        Sums of whole numbers are exact as long as they fit into the digits of the floats.
+        One product gives both: a one of class 1 has a weight larger than the number of cases. Sums
+        of integers are exact as long as they fit into the digits of the floats.
         """
         n = self.shape[0]
         single = (n + 1) ** 2 < 1 << np.finfo(np.float32).nmant

@@ -16,7 +16,7 @@ class ColumnSubset:
     columns : array of int
         Their numbers, in increasing order.
     size : int
-        How many columns the table has.
+        Number of columns of the table.
     """
 
     columns: Ints
@@ -28,11 +28,11 @@ class ColumnSubset:
         return cls(np.arange(size), size)
 
     def take(self, places: Ints) -> "ColumnSubset":
-        """Return those at some places of these."""
+        """Return the columns at some positions of this subset."""
         return ColumnSubset(self.columns[places], self.size)
 
     def places(self, columns: Ints) -> Ints:
-        """Return where columns, which must be among these, stand.
+        """Return the positions of columns, which must be in this subset.
 
         >>> ColumnSubset(np.array([3, 5, 8]), 10).places(np.array([8, 3])).tolist()
         [2, 0]

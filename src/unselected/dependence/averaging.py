@@ -1,13 +1,15 @@
-"""Which of several likelihoods to believe, and how far: learned from cases left out.
+"""Averaging over likelihoods: model weights, and the power of each, learned from cases left out.
 
-Each likelihood gives each training case evidence for the classes, from a training without its fold,
-selection included. Each is tempered on its own, see `tempering`, and has the posterior weight
+Each likelihood gives each training case evidence for the classes. The evidence comes from a fit
+without the case's fold, selection included. Each likelihood has a power of its own (see `power`)
+and the posterior weight
 
-    prior weight * P(classes seen | evidence),
+    prior weight * P(observed classes | evidence),
 
-in which what a unit of evidence is worth, and the fraction of strays, are averaged over. The first
-likelihood is the model's own and has the prior weight 1/2, the others share the rest: a model that
-is true loses next to nothing. Predictions average over the likelihoods.
+which averages over the power and the outlier fraction. The first likelihood is the model's own and
+has prior weight 1/2; the others share the rest. So a true model loses next to nothing. Predictions
+average over the likelihoods. Without a guard against dependence there is one likelihood, the
+model's own, with power 1.
 """
 
 from dataclasses import dataclass
@@ -15,21 +17,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from unselected._typing import Floats
-from unselected.dependence.power import HeldOut, Tempering
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior
 from unselected.numerics.quadrature import log_sum
 
-# What is believed of the model's own likelihood before any case is seen.
+# Prior probability of the model's own likelihood.
 _OWN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Weighing:
-    """Several likelihoods with the posterior of what the evidence of each is worth.
+class LikelihoodAverage:
+    """One or more likelihoods with the posterior of the power of each.
 
     Attributes
     ----------
-    temperings : tuple of Tempering
-        Of the model's own likelihood, and of the others.
+    powers : tuple of PowerPosterior
+        Of the model's own likelihood first, then of the others.
     log_weights : array of shape (likelihoods,)
         Logs of their posterior probabilities.
 
@@ -42,20 +45,30 @@ class Weighing:
     >>> right = np.stack([np.zeros(100), rng.normal(size=100) + 2 * y - 1], axis=1)
     >>> wrong = np.stack([np.zeros(100), rng.normal(size=100)], axis=1)
     >>> prior = np.log([0.5, 0.5])
-    >>> weighing = Weighing.learn([HeldOut.of_classes(e, prior, y) for e in (wrong, right)])
-    >>> weighing.own_probability < 0.001
+    >>> average = LikelihoodAverage.learn([HeldOut.of_classes(e, prior, y) for e in (wrong, right)])
+    >>> average.own_probability < 0.001
     True
     """
 
-    temperings: tuple[Tempering, ...]
+    powers: tuple[PowerPosterior, ...]
     log_weights: Floats
 
     @classmethod
-    def learn(cls, left_out: list[HeldOut]) -> "Weighing":
+    def as_it_is(cls) -> "LikelihoodAverage":
+        """Return the model's own likelihood with power 1: no guard against dependence."""
+        return _AS_IT_IS
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether anything was learned from cases left out."""
+        return not (len(self.powers) == 1 and self.powers[0].is_full)
+
+    @classmethod
+    def learn(cls, left_out: list[HeldOut]) -> "LikelihoodAverage":
         """Learn from the evidence that each likelihood gave to cases left out."""
-        temperings = tuple(Tempering.learn(cases) for cases in left_out)
-        logs = log_prior_weights(len(temperings)) + [one.log_marginal for one in temperings]
-        return cls(temperings, np.asarray(logs - log_sum(logs)))
+        powers = tuple(PowerPosterior.learn(cases) for cases in left_out)
+        logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
+        return cls(powers, np.asarray(logs - log_sum(logs)))
 
     @property
     def weights(self) -> Floats:
@@ -69,32 +82,41 @@ class Weighing:
 
     @property
     def left_out(self) -> HeldOut:
-        """What the cases left out look like to the model's own likelihood."""
-        return self.temperings[0].left_out
+        """The evidence of the model's own likelihood for the cases left out."""
+        return self.powers[0].left_out
 
     @property
-    def mean_eta(self) -> float:
-        """The posterior mean of what a unit of evidence is worth."""
-        return float(self.weights @ [one.mean_eta for one in self.temperings])
+    def mean_power(self) -> float:
+        """The posterior mean of the power of the likelihood."""
+        return float(self.weights @ [one.mean_power for one in self.powers])
 
     @property
-    def mean_epsilon(self) -> float:
-        """The posterior mean of the fraction of strays."""
-        return float(self.weights @ [one.mean_epsilon for one in self.temperings])
+    def mean_outlier_fraction(self) -> float:
+        """The posterior mean of the outlier fraction."""
+        return float(self.weights @ [one.mean_outlier_fraction for one in self.powers])
 
     @property
-    def untempered_probability(self) -> float:
+    def full_power_probability(self) -> float:
         """The posterior probability that eta is 1."""
-        return float(self.weights @ [one.untempered_probability for one in self.temperings])
+        return float(self.weights @ [one.full_power_probability for one in self.powers])
 
     def in_words(self) -> str:
         """Return what was learned, in sentences."""
+        if not self.is_learned:
+            return (
+                "The likelihood of the features has power 1: there is no guard against dependence."
+            )
+        power = (
+            f"The power of the likelihood is {self.mean_power:.2f} (posterior mean; it is 1 with "
+            f"probability {self.full_power_probability:.2f}), and the outlier fraction is "
+            f"{100.0 * self.mean_outlier_fraction:.1f} % (posterior mean)."
+        )
+        if len(self.powers) == 1:
+            return power
         return (
-            "Features are taken for independent within classes, with the same spread in each, with "
-            f"probability {self.own_probability:.2f}. A unit of evidence counts as "
-            f"{self.mean_eta:.2f} (posterior mean of eta, which is 1 with probability "
-            f"{self.untempered_probability:.2f}), and {100.0 * self.mean_epsilon:.1f} % of cases "
-            "are taken for strays (posterior mean of epsilon)."
+            "With probability "
+            f"{self.own_probability:.2f} features are independent within classes, and all classes "
+            f"have the same variances. {power}"
         )
 
     def log_proba(self, log_evidence: Floats, log_prior: Floats) -> Floats:
@@ -112,7 +134,7 @@ class Weighing:
         each = [
             one.log_proba(evidence, log_prior) + log_weight
             for one, evidence, log_weight in zip(
-                self.temperings, log_evidence, self.log_weights, strict=True
+                self.powers, log_evidence, self.log_weights, strict=True
             )
         ]
         return log_sum(np.array(each), axis=0)
@@ -127,3 +149,6 @@ def log_prior_weights(n: int) -> Floats:
     if n == 1:
         return np.zeros(1)
     return np.asarray(np.log(np.append(_OWN, np.full(n - 1, (1.0 - _OWN) / (n - 1)))))
+
+
+_AS_IT_IS = LikelihoodAverage((PowerPosterior.full(),), np.zeros(1))

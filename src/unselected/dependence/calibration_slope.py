@@ -1,4 +1,4 @@
-"""The calibration slope: what a unit of log evidence was worth to the cases left out."""
+"""The calibration slope of the log evidence for held-out cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2
 
-from unselected.dependence.power import HeldOut
+from unselected.dependence.held_out import HeldOut
 from unselected.numerics.quadrature import log_sum
 
-# Evidence that changes no odds by more than one percent is none.
+# Evidence that changes no odds by more than one percent counts as none.
 _NO_EVIDENCE = 0.01
 
 
 @dataclass(frozen=True)
 class CalibrationSlope:
-    """What a unit of log evidence was worth to the cases left out.
+    """The calibration slope of the log evidence for held-out cases, with its interval.
 
     Attributes
     ----------
     slope : float
-        Maximum of the likelihood; infinite where the evidence separates the classes.
+        The maximum likelihood estimate. It is infinite where the evidence separates the classes.
     low, high : float
         Ends of the likelihood interval.
     level : float
     n : int
-        Cases.
+        Number of cases.
     """
 
     slope: float
@@ -39,11 +39,12 @@ class CalibrationSlope:
 def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationSlope:
     """Return slope b of P(y = g) ~ psi_g exp(b E_g) over cases left out, with its interval.
 
-    Right evidence has slope 1; counted several times, it has a slope below 1. The prior odds stay
-    as they are: there is no intercept. For any number of classes the log likelihood is concave in
-    b, and the interval holds the slopes at which twice its fall from the maximum is below the
-    ``level`` quantile of chi-squared with one degree of freedom. That takes cases for independent:
-    leave them out in ten folds, for cases left out singly are misled together (see `tempering`).
+    Calibrated evidence has slope 1. Evidence that is counted several times has a slope below 1. The
+    prior odds stay as they are: there is no intercept. For any number of classes the log likelihood
+    is concave in b. The interval holds the slopes at which twice its fall from the maximum is below
+    the ``level`` quantile of chi-squared with one degree of freedom. That treats the cases as
+    independent, so leave them out in ten folds: the errors of leave-one-out are correlated (see
+    `power`).
 
     Parameters
     ----------
@@ -53,12 +54,12 @@ def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationS
     Returns
     -------
     slope : CalibrationSlope
-        NaN with infinite ends where no case has evidence for or against any class: none that
-        would change odds by more than one percent.
+        NaN with infinite ends where no case has evidence for or against any class, that is, none
+        that changes odds by more than one percent.
 
     Examples
     --------
-    Evidence of log(9) is right three times in four: it is worth log(3), half of what it says.
+    Evidence of log(9) is right three times in four. The log odds should be log(3), half as much.
 
     >>> evidence = np.log(9.0) * np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4)
     >>> cases = HeldOut.of_classes(evidence, np.log([0.5, 0.5]), [0, 0, 0, 1, 1, 1, 1, 0])
@@ -67,7 +68,7 @@ def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationS
     (0.5, -0.17, 1.37)
     """
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level={level!r} must be above 0 and below 1.")
+        raise ValueError(f"level={level} must be above 0 and below 1.")
 
     unit = float(np.max(np.ptp(left_out.log_evidence, axis=1), initial=0.0))
     if unit < _NO_EVIDENCE:
@@ -79,14 +80,14 @@ def calibration_slope(left_out: HeldOut, *, level: float = 0.95) -> CalibrationS
 
 
 def _best_slope(left_out: HeldOut, step: float) -> float:
-    """Return the slope at which the derivative is 0: it falls all the way."""
+    """Return the slope at which the derivative, which decreases everywhere, is 0."""
     gaps = left_out.seen_evidence[:, np.newaxis] - left_out.log_evidence
     for end, evidence_is_best in ((np.inf, np.min(gaps) >= 0.0), (-np.inf, np.max(gaps) <= 0.0)):
         if evidence_is_best:
             return end
 
     def derivative(b: float) -> float:
-        """Return the evidence seen less the evidence expected."""
+        """Return the observed minus the expected evidence."""
         logs = left_out.log_prior + b * left_out.log_evidence
         weights = np.exp(logs - log_sum(logs, axis=1)[:, np.newaxis])
         return float(np.sum(weights * gaps))
@@ -101,7 +102,7 @@ def _end(left_out: HeldOut, slope: float, fall: float, step: float) -> float:
         return slope
 
     def above(b: float) -> float:
-        return float(left_out.log_without_strays(np.array([b])).sum()) - top + fall
+        return float(left_out.log_without_outliers(np.array([b])).sum()) - top + fall
 
     if np.isinf(slope):
         top = _log_likelihood_at_infinity(left_out, slope)
@@ -121,7 +122,7 @@ def _outward(function: Callable[[float], float], step: float, sign: float) -> fl
 
 
 def _log_likelihood_at_infinity(left_out: HeldOut, slope: float) -> float:
-    """Return the limit where the evidence, for an infinite slope, is right about every case."""
+    """Return the limit for a slope at which the evidence is right about every case."""
     signed = np.sign(slope) * left_out.log_evidence
     best = signed == signed.max(axis=1, keepdims=True)
     logs = np.where(best, left_out.log_prior, -np.inf)

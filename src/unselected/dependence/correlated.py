@@ -1,17 +1,17 @@
-"""The evidence of features that vary together within classes, and of classes that vary unlike.
+"""Likelihoods with correlations within classes, and with class-specific variances.
 
-Naive Bayes takes features for independent within classes, and the model of real-valued features
-gives all classes the same variances. Where that is wrong, other likelihoods of a new case are
-likelier to be right. They keep what the posterior, conditioned on the selection, says of single
+Naive Bayes takes features to be independent within classes, and the model of real-valued features
+gives all classes the same variances. Where that is wrong, another likelihood of a new case may fit
+better. The likelihoods here keep what the posterior, conditioned on the selection, says of single
 features: the location m_gj of feature j in class g and its predictive variance v_j. Then x of class
 g has a multivariate t distribution around m_g with the scale matrix
 
     c_g D ((1 - w) R + w I) D,    D = diag(sqrt(v_j)),
 
-where R has the correlations of the kept features within classes, pooled over classes, drawn to
-independence by the weight w, and c_g says how widely class g spreads, 1 for all or as seen. With
-w = 1 features have independent t distributions. Which of these likelihoods is to be believed is
-learned from cases left out: see `weighing`.
+where R holds the correlations of the kept features within classes, pooled over classes. The weight
+w shrinks them towards independence. c_g is the relative variance of class g: 1 for all classes, or
+as observed. With w = 1 features have independent t distributions. The weights of these likelihoods
+are learned from cases left out: see `averaging`.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from unselected._typing import Floats
 _INDEPENDENCE = (0.05, 0.2, 0.5)
 # A matrix over pairs of more features than this is not kept.
 MOST_FEATURES = 2000
-# Rows with their values of all features that are worked on at a time.
+# Values of rows and features that are processed at a time.
 _BLOCK = 1 << 18
 
 
@@ -42,7 +42,7 @@ class FeatureLaws(NamedTuple):
     df : float
         Degrees of freedom.
     varying : array of shape (k,)
-        Constant features say nothing.
+        Which features are not constant; constant ones carry no information.
     """
 
     location: Floats
@@ -52,7 +52,7 @@ class FeatureLaws(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A likelihood that is tried: the weight of independence, and whether classes spread apart."""
+    """A likelihood to try: the weight of independence, and whether variances are per class."""
 
     independence: float
     by_class: bool
@@ -67,8 +67,9 @@ class WithinClasses:
     correlation : array of shape (k, k)
         Pooled over classes; a feature that is constant within them has 0 with all others.
     spread : array of shape (G,) or None
-        Variances of a class over those of all, on the average over features, each class with one
-        case more that is like the others. None where a rate fixes the variance: binary features.
+        Variance of each class relative to that of all cases, averaged over features. Each class
+        gets one pseudo-case with the variance of all. None for binary features, whose rate fixes
+        the variance.
     """
 
     correlation: Floats
@@ -78,7 +79,7 @@ class WithinClasses:
     def of(
         cls, X: NDArray[np.generic], y: NDArray[np.intp], n_classes: int, *, spreads: bool
     ) -> "WithinClasses":
-        """Look at the kept columns (n, k) of the training cases; NaN is a missing value.
+        """Estimate from the kept columns (n, k) of the training cases; NaN is a missing value.
 
         >>> rng = np.random.default_rng(0)
         >>> y = np.arange(400) % 2
@@ -89,8 +90,9 @@ class WithinClasses:
         """
         if X.shape[1] > MOST_FEATURES:
             raise ValueError(
-                f"dependence='correlated' looks at all pairs of kept features, and {X.shape[1]} of "
-                f"them are too many: keep at most {MOST_FEATURES}, or use dependence='tempered'."
+                f"dependence='correlated' needs all pairs of kept features, and {X.shape[1]} "
+                f"features are too many: keep at most {MOST_FEATURES}, or use "
+                "dependence='tempered'."
             )
         residuals = _residuals(np.asarray(X, dtype=np.float64), y, n_classes)
         norm = np.sqrt(np.sum(residuals**2, axis=0))
@@ -108,12 +110,12 @@ class WithinClasses:
         return shapes
 
     def log_evidence(self, X: Floats, laws: FeatureLaws) -> Floats:
-        """Return log P(x | class) of rows by each shape, up to a constant in a row.
+        """Return log P(x | class) of rows for each shape, up to a constant in each row.
 
         Parameters
         ----------
         X : array of shape (n, k)
-            NaN is a missing value, and the likelihood is then that of the others.
+            NaN is a missing value; the likelihood is then that of the known features.
         laws : FeatureLaws
 
         Returns
@@ -131,8 +133,8 @@ class WithinClasses:
     def log_evidence_by_feature(self, X: Floats, laws: FeatureLaws) -> Floats:
         """Return what each feature adds to it, shape (shapes, n, k, G).
 
-        The squared distance of x from the location is a sum over features, and its logarithm is
-        divided as the sum is.
+        The squared distance of x from the location is a sum over features. Its logarithm is split
+        in the same proportions.
         """
         result = np.zeros((len(self.shapes), *X.shape, len(laws.location)))
         for (shape, rows, g), used, logs in self._by_feature(X, laws):
@@ -142,7 +144,7 @@ class WithinClasses:
     def _by_feature(
         self, X: Floats, laws: FeatureLaws
     ) -> Iterator[tuple[tuple[int, NDArray[np.intp], int], NDArray[np.intp], Floats]]:
-        """Yield (shape, rows, class), the features that are known there, and what they add."""
+        """Yield (shape, rows, class), the features known there, and what they add."""
         for rows, used in _patterns(X, laws.varying):
             if not used.size:
                 continue
@@ -180,7 +182,7 @@ class WithinClasses:
 
 
 def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
-    """Return values less the means of their classes, 0 where missing, in units of a column."""
+    """Return values minus their class means, 0 where missing, scaled by column."""
     known = ~np.isnan(X)
     first = X[np.argmax(known, axis=0), np.arange(X.shape[1])]  # near which the values lie
     values = np.where(known, X - first, 0.0)
@@ -194,7 +196,7 @@ def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
 
 
 def _spread(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
-    """Return the spread of each class from residuals whose squares sum to 1 in each column."""
+    """Return the relative variance of each class; squared residuals sum to 1 in each column."""
     sizes = np.bincount(y, minlength=n_classes)
     squares = np.array([np.sum(unit[y == g] ** 2, axis=0) for g in range(n_classes)])
     some = squares.sum(axis=0) > 0.0
@@ -207,7 +209,7 @@ def _spread(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
 def _patterns(
     X: Floats, varying: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield rows in which the same of the varying features are known, and these."""
+    """Yield groups of rows that know the same varying features, and these features."""
     known = ~np.isnan(X) & varying
     if np.array_equal(known.all(axis=0), varying):
         yield np.arange(len(X)), np.flatnonzero(varying)

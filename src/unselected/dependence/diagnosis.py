@@ -1,10 +1,11 @@
-"""Dependence between features within classes, and what it does to the evidence.
+"""Dependence between features within classes, and its effect on the evidence.
 
-Three looks at it. `within_class_correlation` compares the correlations within classes among the
-kept features with what independence gives. `calibration_slope` asks the cases left out whether the
-evidence is worth what it says. `advice` puts both into words.
+`within_class_correlation` compares the correlations within classes among the kept features with
+their expectation under independence. `calibration_slope` measures on held-out cases whether the
+evidence is calibrated. `advice` puts both into words.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,44 +14,68 @@ from numpy.typing import ArrayLike
 
 from unselected.dependence.calibration_slope import CalibrationSlope, calibration_slope
 from unselected.dependence.correlated import MOST_FEATURES
-from unselected.dependence.power import Dependence, HeldOut
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import Dependence
 from unselected.dependence.within_class import WithinClassCorrelation, within_class_correlation
 
-# p-values below this speak against independence.
+# How a parameter and its value are written: in Python, in the shell.
+Writer = Callable[[str, str], str]
+
+# p-values below this count as evidence against independence.
 _DOUBTFUL = 0.01
-# From here on dependence inflates the evidence by enough to say so.
+# Inflation of the evidence from here on is reported.
 _INFLATED = 1.25
+
+
+def as_keyword(parameter: str, value: str) -> str:
+    """Return a parameter as Python takes it.
+
+    >>> as_keyword("dependence", "correlated")
+    'dependence="correlated"'
+    """
+    return f'{parameter}="{value}"'
 
 
 @dataclass(frozen=True)
 class DependenceReport:
-    """What is known of dependence between the kept features, and what it does.
+    """Dependence between the kept features, and its effect on the probabilities.
 
     Attributes
     ----------
     correlation : WithinClassCorrelation
         Of the kept features in the training cases.
     slope : CalibrationSlope
-        What a unit of evidence, as the model has it, was worth to cases left out in ten folds.
-    advice : tuple of str
-        Both in words, and last what follows.
+        Calibration slope of the model's log evidence for cases left out in ten folds.
+    dependence : {"none", "tempered", "correlated"}
+        The guard against dependence that the model already has.
+    writer : callable
+        How advice writes a parameter and its value; by default as a Python keyword.
     """
 
     correlation: WithinClassCorrelation
     slope: CalibrationSlope
-    advice: tuple[str, ...]
+    dependence: Dependence = "none"
+    writer: Writer = as_keyword
 
     @classmethod
     def of(
         cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, *, dependence: Dependence = "none"
     ) -> "DependenceReport":
-        """Look at kept features and classes, as `within_class_correlation`, and cases left out."""
-        correlation, slope = within_class_correlation(X, y), calibration_slope(held_out)
-        return cls(correlation, slope, tuple(advice(correlation, slope, dependence=dependence)))
+        """Diagnose kept features X with classes y, and the evidence for cases left out."""
+        return cls(within_class_correlation(X, y), calibration_slope(held_out), dependence)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """The findings in words; the last sentence is the advice."""
+        return tuple(
+            advice(self.correlation, self.slope, dependence=self.dependence, writer=self.writer)
+        )
 
     def content(self) -> dict[str, Any]:
         """Return the same in plain types; None stands for what is not a finite number."""
         parts = {"correlation": asdict(self.correlation), "slope": asdict(self.slope)}
+        if self.correlation.n_looked_at is None:
+            del parts["correlation"]["n_looked_at"]
         finite = {
             name: {key: value if np.isfinite(value) else None for key, value in part.items()}
             for name, part in parts.items()
@@ -63,10 +88,12 @@ def advice(
     slope: CalibrationSlope,
     *,
     dependence: Dependence = "none",
+    writer: Writer = as_keyword,
 ) -> list[str]:
-    """Say in plain words what was found, and what follows.
+    """Return sentences that say what was found, and what to do.
 
-    A model that allows for dependence has no need of being told to.
+    A model that already allows for dependence gets no recommendation. ``writer`` writes parameters
+    in the reader's syntax: Python or shell.
 
     >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
     >>> words = advice(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62))
@@ -75,23 +102,25 @@ def advice(
     """
     sentences = [*_words_of_correlation(correlation), _words_of_slope(slope)]
     if dependence != "none":
-        return [*sentences, f'dependence="{dependence}" is in use, which allows for that.']
-    return [*sentences, _recommendation(correlation, slope)]
+        in_use = writer("dependence", dependence)
+        return [*sentences, f"{in_use} is in use, which allows for that."]
+    return [*sentences, _recommendation(correlation, slope, writer)]
 
 
 def _words_of_correlation(found: WithinClassCorrelation) -> list[str]:
     if not found.n_pairs:
-        return ["There are no two features to be correlated."]
+        return ["There is no pair of features to correlate."]
+    some = "" if found.n_looked_at is None else f"{found.n_looked_at} of them were examined; "
     numbers = (
-        f"mean squared correlation {found.mean_squared:.3f}, {found.expected:.3f} if they were "
-        f"independent; {_p_in_words(found.p_value)}"
+        f"{some}mean squared correlation {found.mean_squared:.3f}, {found.expected:.3f} if they "
+        f"were independent; {_p_in_words(found.p_value)}"
     )
     features = f"The {found.n_features} kept features"
     if not _is_dependent(found):
         return [f"{features} look independent within classes ({numbers})."]
     sentences = [
-        f"{features} are correlated within classes ({numbers}). They are worth about "
-        f"{found.effective_features:.1f} independent ones."
+        f"{features} are correlated within classes ({numbers}). They amount to "
+        f"about {found.effective_features:.1f} independent features."
     ]
     if found.inflation >= _INFLATED:
         sentences.append(f"Evidence for the classes is counted about {found.inflation:.1f} times.")
@@ -106,14 +135,14 @@ def _p_in_words(p: float) -> str:
 
 def _words_of_slope(found: CalibrationSlope) -> str:
     if np.isnan(found.slope):
-        return "No case left out has evidence for a class."
+        return "The model has no evidence for any class in any held-out case."
     ends = f"{100 * found.level:g} % interval {_bound(found.low)} to {_bound(found.high)}"
-    start = f"To cases left out, a unit of evidence is worth {_bound(found.slope)} ({ends})"
+    start = f"The calibration slope on held-out cases is {_bound(found.slope)} ({ends})"
     if found.high < 1.0:
         return f"{start}: the probabilities are too extreme."
     if found.low > 1.0:
         return f"{start}: the probabilities are too cautious."
-    return f"{start}: the probabilities agree with what was seen."
+    return f"{start}: the probabilities agree with the observed classes."
 
 
 def _bound(value: float) -> str:
@@ -124,20 +153,22 @@ def _is_dependent(found: WithinClassCorrelation) -> bool:
     return found.n_pairs > 0 and found.p_value < _DOUBTFUL
 
 
-def _recommendation(correlation: WithinClassCorrelation, slope: CalibrationSlope) -> str:
+def _recommendation(
+    correlation: WithinClassCorrelation, slope: CalibrationSlope, writer: Writer
+) -> str:
     related = _is_dependent(correlation) and correlation.n_features <= MOST_FEATURES
-    guard = "correlated" if related else "tempered"
+    guard = writer("dependence", "correlated" if related else "tempered")
     if slope.high < 1.0:
-        return f'Use dependence="{guard}".'
+        return f"Use {guard}."
     if slope.low > 1.0 or np.isnan(slope.slope):
         return (
-            "The model makes little of the features. Where you expect otherwise, leave out "
-            "features that hardly vary, such as rare words, before any response is looked at, or "
-            'try prior="sparse".'
+            "The model is underconfident: it finds little signal in the features. Where you expect "
+            "otherwise, leave out features that hardly vary, such as rare words, before any "
+            f"response is looked at, or try {writer('prior', 'sparse')}."
         )
     if _is_dependent(correlation) and correlation.inflation >= _INFLATED:
         return (
-            f'Prefer dependence="{guard}": the cases left out do not show an excess of '
-            "confidence, but so few may not be able to."
+            f"Prefer {guard}: the held-out cases show no overconfidence, but there may be too few "
+            "of them to show it."
         )
-    return 'dependence="none" will do.'
+    return f"{writer('dependence', 'none')} is adequate."

@@ -1,6 +1,6 @@
-"""Correlations within classes among the kept features, against what independence gives."""
+"""Correlations within classes among the kept features, compared with independence."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +8,7 @@ from scipy.stats import gamma
 
 from unselected._typing import Floats
 
-# More features than this are thinned to so many: all pairs of them are looked at.
+# More features than this are thinned to this number, because all pairs are examined.
 _MOST_FEATURES = 1000
 # A sum of squares below this part of a feature's own is rounding.
 _ROUNDING = 1e-12
@@ -16,12 +16,12 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class WithinClassCorrelation:
-    """Correlations within classes among the kept features, against independence.
+    """Correlations within classes among the kept features, compared with independence.
 
     Attributes
     ----------
     n_features, n_pairs : int
-        Features looked at, and pairs of them for which there is a correlation.
+        Numbers of kept features, and of examined pairs that have a correlation.
     mean_squared : float
         Mean over pairs of the squared correlation r^2 within classes.
     expected : float
@@ -29,13 +29,18 @@ class WithinClassCorrelation:
     p_value : float
         Probability of such a mean, or a larger one, under independence.
     effective_features : float
-        k / (1 + (k - 1) c), c the mean squared correlation less what noise adds: the number of
-        equally strong independent directions, (sum of eigenvalues)^2 / sum of their squares.
+        k / (1 + (k - 1) c), where c is the mean squared correlation minus its bias from noise. It
+        is the number of equally strong independent directions,
+        (sum of eigenvalues)^2 / sum of their squares.
     inflation : float
-        1 + (k - 1) times the mean correlation in the direction of the class differences: how many
-        times the same evidence is counted. 1 under independence; below 1 where errors cancel.
+        1 + (k - 1) times the mean correlation in the direction of the class differences: the
+        number of times that the same evidence is counted. 1 under independence; below 1 where
+        errors cancel.
+    n_looked_at : int or None
+        Number of features examined where there are too many for all pairs; None where all were
+        examined.
 
-    All floats are NaN where there is no pair.
+    k is the number of kept features. All floats are NaN where there is no pair.
     """
 
     n_features: int
@@ -45,30 +50,31 @@ class WithinClassCorrelation:
     p_value: float
     effective_features: float
     inflation: float
+    n_looked_at: int | None = None
 
 
 def within_class_correlation(X: ArrayLike, y: ArrayLike) -> WithinClassCorrelation:
-    """Compare correlations within classes with what independence gives at this number of cases.
+    """Compare correlations within classes with their expectation under independence.
 
-    For features a and b, each less its class means, r = sum a b / sqrt(sum a^2 sum b^2). If the
-    features are independent given the class, any permutation of b within classes is as likely, and
-    with A_g and B_g the sums of squares in class g of n_g cases
+    For features a and b, each minus its class means, r = sum a b / sqrt(sum a^2 sum b^2). If the
+    features are independent given the class, all permutations of b within classes are equally
+    likely. With A_g and B_g the sums of squares in class g of n_g cases,
 
         E r^2 = sum_g A_g B_g / (n_g - 1) / (sum a^2 sum b^2),
 
     about 1 / (n - G). E r^4 follows from the fourth moments (Pitman 1937). Squared correlations of
     different pairs are then uncorrelated, so that mean and variance of their mean are known
-    exactly; a gamma law with these gives the p-value. Nothing is asked of the distribution of the
-    features: binary and real ones are treated alike.
+    exactly. A gamma distribution with these moments gives the p-value. No distribution of the
+    features is assumed: binary and real-valued features are treated alike.
 
-    That the features were *selected* does not matter: a permutation within classes changes neither
-    counts nor means nor variances of a class, so neither the score nor the selection.
+    The selection of the features does not matter. A permutation within classes changes no count,
+    mean or variance of a class, and so neither the score nor the selection.
 
     Parameters
     ----------
     X : array-like of shape (n, k)
-        The kept features; NaN is a missing value, and a pair has the cases in which both are known.
-        More than 1000 features are thinned to 1000, equally spaced.
+        The kept features. NaN is a missing value; a pair uses the cases in which both are known.
+        Of more than 1000 features, 1000 equally spaced ones are examined.
     y : array-like of shape (n,)
         Classes.
 
@@ -96,14 +102,16 @@ def within_class_correlation(X: ArrayLike, y: ArrayLike) -> WithinClassCorrelati
     rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
     if rows.ndim != 2 or labels.shape != rows.shape[:1]:
         raise ValueError(f"X of shape {rows.shape} and y of shape {labels.shape} do not match.")
-    if rows.shape[1] > _MOST_FEATURES:
-        rows = rows[:, np.linspace(0, rows.shape[1] - 1, _MOST_FEATURES).astype(np.intp)]
+    k, looked_at = rows.shape[1], None
+    if k > _MOST_FEATURES:
+        looked_at = _MOST_FEATURES
+        rows = rows[:, np.linspace(0, k - 1, looked_at).astype(np.intp)]
     pairs = _Pairs.of([_PowerSums.of(part) for part in _parts(rows, labels)])
-    return pairs.summary(rows.shape[1])
+    return replace(pairs.summary(k), n_looked_at=looked_at)
 
 
 def _parts(X: Floats, y: NDArray[np.generic]) -> list[Floats]:
-    """Return the rows of each class, in units in which powers neither vanish nor overflow."""
+    """Return the rows of each class, scaled so that powers neither underflow nor overflow."""
     known = ~np.isnan(X)
     counts = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, X, 0.0).sum(axis=0) / counts
@@ -114,10 +122,10 @@ def _parts(X: Floats, y: NDArray[np.generic]) -> list[Floats]:
 
 @dataclass(frozen=True)
 class _PowerSums:
-    """Of one class, for each pair (j, l) over the cases in which both are known, shape (k, k).
+    """Sums of one class for each pair (j, l), over the cases in which both are known.
 
-    ``n`` cases, ``mean`` of feature j, ``second`` and ``fourth`` central sums of j, and ``cross``
-    the sum of products.
+    All have shape (k, k): ``n`` cases, ``mean`` of feature j, its central sums ``second`` and
+    ``fourth``, and ``cross``, the sum of products.
     """
 
     n: Floats
@@ -129,7 +137,7 @@ class _PowerSums:
     @classmethod
     def of(cls, X: Floats) -> "_PowerSums":
         known = (~np.isnan(X)).astype(np.float64)
-        # About the mean of the feature in its class, so that little cancels.
+        # Sums are taken about the class mean, so that little cancels.
         own = np.where(known > 0, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1.0)
         x = np.where(known > 0, X - own, 0.0)
         n = known.T @ known
@@ -141,7 +149,7 @@ class _PowerSums:
 
     @property
     def squared_product(self) -> Floats:
-        """E S^2 for S the sum of products, over permutations."""
+        """E S^2 over permutations, where S is the sum of products."""
         return np.asarray(self.second * self.second.T / np.maximum(self.n - 1.0, 1.0))
 
     @property
@@ -165,7 +173,7 @@ class _PowerSums:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """For each pair: r, the moments of r^2 under independence, and how alike the classes shift."""
+    """For each pair: r, the moments of r^2 under independence, and the cosine of class shifts."""
 
     r: Floats
     squared: Floats
@@ -178,7 +186,7 @@ class _Pairs:
         squares = second * second.T
         upper = np.triu(np.ones(squares.shape, dtype=bool), 1)
         n = np.sum([c.n for c in classes], axis=0)
-        # Two features with a sum of squares, beyond rounding, over the cases that they share.
+        # Both features must vary, beyond rounding, over the cases that they share.
         use = upper & (np.minimum(second, second.T) > _ROUNDING * np.maximum(n, 1.0))
         variances = np.array([c.squared_product for c in classes])
         fourths = np.sum([c.fourth_product for c in classes], axis=0)
@@ -192,10 +200,11 @@ class _Pairs:
         )
 
     def summary(self, k: int) -> WithinClassCorrelation:
-        """Return the record."""
+        """Return the record of k features from these pairs."""
         n_pairs = self.r.size
         if not n_pairs:
-            return WithinClassCorrelation(k, 0, *[float("nan")] * 5)
+            nan = float("nan")
+            return WithinClassCorrelation(k, 0, nan, nan, nan, nan, nan)
         seen, expected = float(np.mean(self.r**2)), float(np.mean(self.squared))
         variance = float(np.mean(self.fourth - self.squared**2)) / n_pairs
         beyond_noise = max(0.0, (seen - expected) / (1.0 - expected)) if expected < 1.0 else 0.0
@@ -223,7 +232,7 @@ def _likeness(classes: list[_PowerSums], n: Floats) -> Floats:
 
 
 def _gamma_tail(seen: float, mean: float, variance: float) -> float:
-    """Return P(T >= seen) for the gamma law with this mean and variance."""
+    """Return P(T >= seen) for the gamma distribution with this mean and variance."""
     if variance <= _ROUNDING * mean**2:
         return 1.0 if seen <= mean * (1.0 + 1e-9) else 0.0
     return float(gamma.sf(seen, mean**2 / variance, scale=variance / mean))

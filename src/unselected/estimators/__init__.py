@@ -2,13 +2,15 @@
 
 Public modules
 --------------
-bernoulli   `SelectiveBernoulliNB`
-choose      which model goes with a data set
-factor      `SelectiveFactorClassifier`, `SelectiveFactorRegressor`
-fitting     a fit without scikit-learn, to all cases or without some
-gaussian    `SelectiveGaussianNB`
-inputs      what users pass in, checked
-mixture     `SelectiveMixtureClassifier`
-regression  `SelectiveNaiveRegressor`
-selecting   what all estimators share
+bernoulli      `SelectiveBernoulliNB`
+choose         the model that fits a data set
+class_fitting  the folds that the power of the likelihood is learned from
+exact          the base of the estimators with an exact posterior
+factor         `SelectiveFactorClassifier`, `SelectiveFactorRegressor`
+gaussian       `SelectiveGaussianNB`
+inputs         validation of tables and responses
+mixture        `SelectiveMixtureClassifier`
+parameters     checks of parameters
+regression     `SelectiveNaiveRegressor`
+selecting      the base of all estimators
 """

@@ -8,83 +8,78 @@ from sklearn.utils import Tags
 
 from unselected._typing import Floats
 from unselected.dependence.power import Dependence
-from unselected.estimators.classifying import SelectingClassifier
-from unselected.estimators.fitting import BernoulliFitting
-from unselected.estimators.inputs import (
-    check_binarize,
-    check_choice,
-    check_positive_pair,
-    check_training,
-)
-from unselected.estimators.selecting import Prior
-from unselected.fitted.naive_bayes import KeptBernoulli
+from unselected.estimators.classifying import ExactClassifier
+from unselected.estimators.exact import Prior
+from unselected.estimators.inputs import check_training
+from unselected.estimators.naive_bayes_fitting import BernoulliFitting
+from unselected.estimators.parameters import check_binarize, check_choice, check_positive_pair
 from unselected.models.bernoulli import BernoulliModel
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
 
 
-class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
+class SelectiveBernoulliNB(ExactClassifier):
     """Naive Bayes for binary features that stays honest after feature selection.
 
-    The features most correlated with the class are selected inside `fit`, and the model is
-    conditioned on the kept features *and on the fact that the others looked too weak to be kept*
-    [1]_. Without that second part, chance correlations among many features pass for signal, and
-    the probabilities come out overconfident.
+    Features are selected inside `fit`. The model is conditioned on the kept features *and on the
+    fact that the others looked too weak to be kept* [1]_. Without that second part, chance
+    correlations among many features pass for signal, and the probabilities are overconfident.
+
+    The score of a feature is its absolute correlation with the class.
 
     Parameters
     ----------
     k : int or "loo", default=None
-        Keep this many features, those with the largest absolute correlation with the class.
-        With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
-        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
+        Keep the k features with the largest scores. With neither ``k`` nor ``threshold`` all
+        features are kept, and there is nothing to correct. "loo" tries 1, 2, 5, 10, ... up to 1000
+        and takes the k with the lowest leave-one-out log loss.
     threshold : float, default=None
-        Keep the features whose absolute correlation is above this, from 0 to 1. Not with ``k``.
+        Keep the features whose score is above this. Not with ``k``.
     correct_selection : bool, default=True
-        Condition on the selection. False is what everybody does, for comparison.
+        Condition on the selection. False gives the usual, uncorrected posterior.
     preselected_from : int, default=None
-        Say that X holds only the columns that somebody already kept, by correlation with this very
-        y, out of so many (the columns of X included). Every column is then kept. The cut is
-        ``threshold``, which every column must exceed, or else the weakest correlation among the
-        columns given.
+        Set this where X holds only columns that were already selected by their scores with the same
+        y: the number of columns before that selection, those of X included. Every column of X is
+        then kept. The cut is ``threshold``, which all scores must exceed; by default it is the
+        lowest score in X. The columns left out are assumed to have no missing values.
     always_keep : names or numbers of columns, default=None
-        Columns kept whatever their correlation, on top of the ``k`` selected ones. They are used
-        for prediction, modelled as the others are, and say nothing about the selection. Numbers
-        are positions counted from 0, also where the columns are named by numbers.
+        Columns to keep whatever their scores, in addition to the selected ones. They are modelled
+        and used for prediction like the others, and are no part of the selection event. Numbers are
+        positions counted from 0, even where the columns are named by numbers.
     ties : {"first", "random"}, default="first"
-        Who is kept among features tied for the last places: the lower columns, or a random choice
-        (the paper's rule). Correlations are compared in exact integers, and the event conditioned
-        on is that of the rule.
+        How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
+        among the tied columns (the paper's rule). The event conditioned on is that of the rule.
+        Scores of binary features are compared in exact integers. Real-valued features tie only
+        where columns are equal.
     binarize : {"auto", "median"}, float or None, default="auto"
-        How columns become bits. A value is a one where it is above a cut: "auto" takes columns of 0
-        and 1 (and booleans) as they are and cuts the others at their training median; "median" cuts
-        all at their training median; a number cuts all there; None takes only 0 and 1. Where
-        nothing is above the median, the cut is the next smaller value.
+        How columns become bits. A value above a cut is a one. "auto" takes columns of 0 and 1 (and
+        booleans) as they are, and cuts the others at their training median; "median" cuts all
+        columns at their training median; a number cuts all columns there; None accepts only 0 and
+        1. Where no value is above the median, the cut is the next smaller value.
     class_pseudocounts : pair of float, default=(1.0, 1.0)
         Prior counts of the two classes, in the order of ``classes_``: f0 and f1 of the paper.
     concentration_prior : pair of float, default=(0.5, 5.0)
-        Shape and rate of the inverse-gamma prior of the concentration (alpha in the paper): the
-        larger the concentration, the more alike a feature's distributions in the two classes.
+        Shape and rate of the inverse-gamma prior of the concentration (alpha in the paper). The
+        larger the concentration, the more alike are a feature's distributions in the two classes.
     quadrature : {"exact", "paper"}, default="exact"
-        "exact" integrates to rounding error over a feature's overall rate and adaptively over the
-        concentration; "paper" is the grid of the paper, 21 x 30 points, for reproduction.
+        "exact" integrates over a feature's overall rate to rounding error, and adaptively over the
+        concentration. "paper" is the grid of the paper, 21 x 30 points, for reproduction.
     prior : {"common", "sparse"}, default="common"
-        "common" is the paper's: every feature differs between the classes, by as much as the others
-        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
-        the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
-        where p is the number of features that selection looked at.
-        Needs the quadrature "exact".
+        "common" is the paper's prior: every feature is related to the response, and the strengths
+        of the relations have a common scale. "sparse" has two groups: an unknown fraction of the
+        features is related to the response in this way, and the others are not related to it at
+        all. The fraction is log-uniform from 1 / p to 1, where p is the number of features before
+        selection. Needs ``quadrature="exact"``.
     dependence : {"none", "tempered", "correlated"}, default="none"
         How to guard against features that depend on each other within classes, whose evidence is
-        counted several times, see docs/dependence.md. "tempered" learns from ten folds of the
-        training cases what their evidence is worth, and how many cases are strays. "correlated"
-        learns besides which likelihood to believe: the model's own, or one in which features are
-        correlated within classes. "none" believes the
-        model.
+        otherwise counted several times; see docs/dependence.md. "none" uses the likelihood as it
+        is. "tempered" learns from ten folds the power of the likelihood and the outlier fraction.
+        "correlated" also averages over likelihoods with correlations within classes.
     store_scores : bool, default=False
-        Keep the scores and counts of all features, not only of the kept ones. Without it the
-        memory that a fit needs besides X does not grow with the number of columns.
+        Store the scores of all features, not only of the kept ones. Without it, the memory that a
+        fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
-        Used by ``ties="random"`` only.
+        Seed of ``ties="random"``; not used otherwise.
 
     Attributes
     ----------
@@ -92,48 +87,47 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has names that are all strings.
+        Names of these columns, where X has names that are all strings.
     selection_ : Selection
-        Which features were kept, by which rule, and the event that this makes.
+        Which features were kept, by which rule, and the selection event.
+    k_ : int
+        Number of selected features, not counting ``always_keep``.
     threshold_ : float or None
-        The cut on the absolute correlation; None where neither ``k`` nor ``threshold`` nor
-        ``preselected_from`` made one.
+        The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
         Absolute correlations of the kept features, in the order of ``selection_.indices``.
     feature_scores_ : ndarray of shape (n_features_in_,)
-        Those of all features; only with ``store_scores=True``.
+        Absolute correlations of all features; only with ``store_scores=True``.
     feature_counts_ : ndarray of shape (2, n_features_in_)
-        Ones of each feature among the cases of the first and of the second class; only with
+        Number of ones of each feature in the first and in the second class; only with
         ``store_scores=True``.
     binarize_thresholds_ : ndarray of shape (n_kept,)
-        Cuts of the kept columns, from training rows only; 0.5 for columns that are 0 and 1.
+        Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1.
     concentration_ : ndarray of shape (n_nodes,)
-        Values of the concentration that the predictions average over; infinite where features
-        are unrelated to the classes to within the range of a double (shapes below 0.1).
+        Quadrature nodes: the values of the concentration that the predictions average over. One
+        that exceeds the range of a double is infinite (prior shapes below 0.1).
     concentration_weights_ : ndarray of shape (n_nodes,)
-        Their posterior probabilities, which sum to 1.
+        Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
-        For each of them, the probability that a feature's absolute correlation is at most
-        ``threshold_``.
+        At each node, the probability that a feature's score is at most ``threshold_``.
     related_fraction_ : ndarray of shape (n_nodes,)
-        With ``prior="sparse"``, the fraction of related features that belongs to each of these
-        concentrations.
+        The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)
-        With ``prior="sparse"``, the posterior probability that each kept feature is related to
-        the class, selection accounted for: 1 less its local false discovery rate.
-    tempering_ : Tempering
-        With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
-        ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
-    weighing_ : Weighing
-        With ``dependence="correlated"``, the likelihoods with their posterior probabilities
-        (``weights``, that of the model's own first), and the tempering of each.
+        The posterior probability that each kept feature is related to the class, given the
+        selection: 1 less its local false discovery rate. Only with ``prior="sparse"``.
+    likelihood_average_ : LikelihoodAverage
+        The likelihoods that predictions average over. ``weights`` holds their posterior
+        probabilities, that of the model's own likelihood first. ``powers`` holds the posterior of
+        the power and the outlier fraction of each; ``mean_power`` and ``mean_outlier_fraction`` are
+        means over all of them. With ``dependence="none"`` there is one likelihood, the model's own,
+        with power 1.
     k_path_ : list of LeaveOneOutScore
-        With ``k="loo"``, how well each k that was tried predicts cases left out.
+        Leave-one-out scores of each k that was tried; only with ``k="loo"``.
     loo_score_ : LeaveOneOutScore
-        Log loss, squared error, error and expected error of `loo_predict_proba`; computed when it
-        is asked for. With ``k="loo"``, for the k that was chosen.
+        Log loss, squared error, error and expected error of `loo_predict_proba`, computed on
+        access. With ``k="loo"`` they are those of the chosen k.
     log_marginal_likelihood_ : float
-        log P(y, kept features, event), the event left out where there is no correction.
+        log P(y, kept features, event), without the event where ``correct_selection=False``.
 
     References
     ----------
@@ -200,7 +194,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select features, and condition the model on them and on the selection.
+        """Select features, and condition the model on the kept features and the selection.
 
         Parameters
         ----------
@@ -212,7 +206,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         Returns
         -------
         self : SelectiveBernoulliNB
-            An error leaves the estimator as it was.
+            The fitted estimator. After an error it is unchanged.
         """
         model = self._checked_model()
         table = check_training(self, X, y, "two classes")
@@ -223,13 +217,11 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         )
         if self.store_scores:
             self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
-        self.classes_ = table.classes
-        self._remember_worth()
-        self.binarize_thresholds_ = self._kept.thresholds
+        self.binarize_thresholds_ = self._predictor.fitted.thresholds
         return self
 
     def _checked_model(self) -> BernoulliModel:
-        """Check the parameters that do not depend on the data, and return the model they make."""
+        """Check the parameters that do not depend on the data, and return the model."""
         self._check_rule()
         check_choice("quadrature", self.quadrature, ("exact", "paper"))
         check_binarize(self.binarize)
@@ -241,7 +233,7 @@ class SelectiveBernoulliNB(SelectingClassifier[KeptBernoulli]):
         )
         if self.prior == "sparse" and self.quadrature != "exact":
             raise ValueError(
-                f"quadrature={self.quadrature!r} is a grid for prior='common' alone: use "
+                f"quadrature={self.quadrature!r} supports prior='common' only: use "
                 "quadrature='exact' with prior='sparse'."
             )
         return BernoulliModel(f0=f0, f1=f1, a=a, b=b, quadrature=self.quadrature)

@@ -1,4 +1,4 @@
-"""Which model goes with a data set, and whether the one that a user wants does."""
+"""The choice of a model for a data set, and a check of the user's own choice."""
 
 from typing import Any, Literal
 
@@ -9,17 +9,17 @@ from unselected._typing import Floats
 
 ModelName = Literal["bernoulli", "gaussian", "regression"]
 
-# Whole numbers are taken for classes up to this many distinct ones.
+# At most this many distinct whole numbers are treated as classes.
 MOST_CLASSES = 10
 
 
 def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
-    """Return the name of the model that goes with the data, and the reason.
+    """Return the name of the model that fits the data, and the reason.
 
-    A response is taken for numbers where it consists of numbers, and these are not all whole or
-    have more than 10 distinct values; two distinct values are always classes. For numbers the model
-    is "regression". For two classes and features that are all 0 or 1 it is "bernoulli", for other
-    features or more classes "gaussian".
+    A response of numbers is treated as numeric where they are not all whole or have more than 10
+    distinct values. Two distinct values are always classes. The model is "regression" for a numeric
+    response, "bernoulli" for two classes and features that are all 0 or 1, and "gaussian" for other
+    features or more classes.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
             return "regression", "the response has numbers that are not whole"
         if distinct.size > MOST_CLASSES:
             return "regression", (
-                f"the response has {distinct.size} distinct numbers; gaussian would take each for "
+                f"the response has {distinct.size} distinct numbers; gaussian would treat each as "
                 "a class"
             )
         return "gaussian", (
-            f"{distinct.size} distinct whole numbers are taken for classes; regression would take "
-            "them for numbers"
+            f"{distinct.size} distinct whole numbers are treated as classes; regression would "
+            "treat them as numbers"
         )
     if distinct.size != 2:
         return "gaussian", "one class" if distinct.size == 1 else f"{distinct.size} classes"
@@ -68,7 +68,7 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
 def response_for(
     model: ModelName, X: NDArray[Any], y: NDArray[Any], names: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the response as the model takes it: labels, or numbers for "regression".
+    """Return the response in the form that the model needs: labels, or numbers for "regression".
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def response_for(
     Raises
     ------
     ValueError
-        Where the model does not go with the data; the message says which one does.
+        Where the model does not fit the data; the message says which one does.
 
     Examples
     --------
@@ -92,38 +92,38 @@ def response_for(
         numbers = numbers_of(y)
         if numbers is None:
             raise ValueError(
-                f"regression needs a response of numbers, and {_first_text(y)}: choose gaussian, "
-                "or bernoulli for two classes."
+                f"regression needs a numeric response, but {_first_text(y)}: use gaussian, or "
+                "bernoulli for two classes."
             )
         return numbers
     classes = np.unique(y)
     if model == "bernoulli":
         if classes.size > 2:
             raise ValueError(
-                f"bernoulli needs two classes, and the response has {classes.size}, "
-                f"{_listed(classes)}: choose gaussian, or regression for numbers."
+                f"bernoulli needs two classes, but the response has {classes.size}, "
+                f"{_listed(classes)}: use gaussian, or regression for numbers."
             )
         missing = _first_missing(X)
         if missing is not None:
             row, column = missing
             feature = f"feature {column + 1}" if names is None else f"feature {names[column]!r}"
             raise ValueError(
-                f"bernoulli needs all values, and {feature} is missing in case {row + 1}: fill it "
-                "in, or choose gaussian."
+                f"bernoulli allows no missing values, but {feature} is missing in case {row + 1}: "
+                "fill it in, or use gaussian."
             )
     numbers = numbers_of(y)
     if numbers is None or _are_whole(numbers):
         return y
     if classes.size > MOST_CLASSES:
         raise ValueError(
-            f"{model} needs classes, and the response has {classes.size} distinct numbers that are "
-            "not whole: choose regression."
+            f"{model} needs classes, but the response has {classes.size} distinct numbers that are "
+            "not whole: use regression."
         )
     return np.array([str(label) for label in y.tolist()], dtype=object)
 
 
 def numbers_of(y: NDArray[Any]) -> Floats | None:
-    """Return a response as numbers where all of it is numbers, also as text; else None.
+    """Return a response as numbers where all its values are numbers or their text; else None.
 
     >>> numbers_of(np.array(["1.50", "-2e3"])).tolist(), numbers_of(np.array(["1", "low"]))
     ([1.5, -2000.0], None)
@@ -135,9 +135,9 @@ def numbers_of(y: NDArray[Any]) -> Floats | None:
 
 
 def _number(label: object) -> float:
-    """Return a label as a finite number; NaN where it is none."""
+    """Return a label as a finite number; NaN where it is not one."""
     if isinstance(label, bool) or (isinstance(label, str) and "_" in label):
-        return np.nan  # float() takes 1_000
+        return np.nan  # float() would accept 1_000
     try:
         number = float(label)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -161,7 +161,7 @@ def _are_bits(X: NDArray[Any]) -> bool:
 
 
 def _first_missing(X: NDArray[Any]) -> tuple[int, int] | None:
-    """Return row and column of the first missing value."""
+    """Return the row and column of the first missing value."""
     if X.dtype.kind == "f":
         for place, row in enumerate(X):
             missing = np.isnan(row)

@@ -1,45 +1,37 @@
-"""What the selective classifiers do once they are fitted."""
+"""The base of the classifiers with an exact posterior: predictions, also out of sample."""
 
-from typing import Any, Generic, TypeVar
+import warnings
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted
 
-from unselected._typing import ColumnNamer, Floats, Ints
-from unselected.dependence.averaging import Weighing
+from unselected._typing import Floats, Ints
+from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.diagnosis import DependenceReport
-from unselected.dependence.power import Dependence, Tempering
-from unselected.estimators.explaining import ExplainingClassifier
-from unselected.estimators.fitting import ClassFitting
-from unselected.estimators.inputs import check_choice
+from unselected.dependence.power import Dependence
+from unselected.estimators.class_fitting import ClassFitting
+from unselected.estimators.exact import ExactEstimator
 from unselected.estimators.leave_one_out import (
     LeaveOneOutScore,
     class_scores,
     log_proba_without_each,
 )
-from unselected.estimators.panel import ClassifierPanel
-from unselected.estimators.selecting import SelectingEstimator
-from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian
-from unselected.selection.record import Selection
+from unselected.estimators.parameters import check_choice
+from unselected.estimators.predicting import ExplainedPredictions
 from unselected.selection.rules import SelectionRule
 from unselected.statistics.leaving_out import LeftOut
 
-C = TypeVar("C", KeptBernoulli, KeptGaussian)
 
-
-class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
-    """Predictions from what was kept."""
+class ExactClassifier(ExplainedPredictions, ExactEstimator):
+    """Predictions, leave-one-out and cross-validated predictions, and the dependence report."""
 
     dependence: Dependence
-    tempering_: Tempering
-    weighing_: Weighing
-    _kept: C
+    likelihood_average_: LikelihoodAverage
 
     def loo_predict_log_proba(self) -> Floats:
-        """Return the log of what `loo_predict_proba` returns.
+        """Return leave-one-out log probabilities, see `loo_predict_proba`.
 
         Returns
         -------
@@ -51,11 +43,11 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         return log_proba_without_each(fitting, [fitting.rule])[0]
 
     def loo_predict_proba(self) -> Floats:
-        """Return the probabilities of each training case, from a fit without it.
+        """Return leave-one-out probabilities: those of each training case from a fit without it.
 
-        Everything is done anew without the case: cuts at medians, selection, the event and the
-        posterior, and with ``dependence="tempered"`` the worth of the evidence. It is what n fits
-        would give, from one more pass over the training set; with ``k="loo"`` it is n fits.
+        Everything is repeated without the case: cuts at medians, selection, event, posterior, and
+        the guard against dependence. The result is that of n fits, but takes one more pass over the
+        training set. With ``k="loo"`` there are n fits.
 
         Returns
         -------
@@ -65,14 +57,14 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         return np.exp(self.loo_predict_log_proba())
 
     def cv_predict_proba(self, cv: Any = 10) -> Floats:
-        """Return the probabilities of each training case, from a fit without its fold.
+        """Return cross-validated probabilities: those of each case from a fit without its fold.
 
         Parameters
         ----------
         cv : int, splitter or iterable, default=10
-            As in scikit-learn; every case must be in one test fold. A number gives stratified
-            folds in the order of the cases. Cases that are in neither part of a split are left
-            out too; one that is in its training part more than once counts once.
+            As in scikit-learn. Every case must be in exactly one test fold. A number gives
+            stratified folds in the order of the cases. Cases in neither part of a split are left
+            out. A case that is several times in the training part counts once.
 
         Returns
         -------
@@ -84,7 +76,7 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
     def cv_predict_proba_interval(
         self, cv: Any = 10, *, level: float = 0.9
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the same probabilities, and intervals of them.
+        """Return cross-validated probabilities and their intervals.
 
         Parameters
         ----------
@@ -103,10 +95,10 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         return proba, lower, upper
 
     def _sets_of(self, cv: Any) -> list[LeftOut]:
-        """Return what is left out in each fold."""
+        """Return the set left out in each fold."""
         if self.k == "loo":
             raise ValueError(
-                "folds of the training set do not go with k='loo': use "
+                "cross-validation of the fitted estimator is not available with k='loo': use "
                 "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
             )
         y = self._checked_fitting().table.y
@@ -117,27 +109,29 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
             for train, test in splits
         ]
         if not np.array_equal(np.sort(_asked(sets)), rows):
-            raise ValueError("cv must have every case in one test fold, and in one only.")
+            raise ValueError("cv must have every case in exactly one test fold.")
         return sets
 
     def _in_order(self, sets: list[LeftOut], values: Floats) -> Floats:
-        """Return what was found fold by fold in the order of the cases."""
+        """Return values that are ordered by fold in the order of the cases."""
         ordered = np.empty_like(values)
         ordered[_asked(sets)] = values
         return ordered
 
     def dependence_report(self) -> DependenceReport:
-        """Say whether the kept features depend on each other within classes, and what it does.
+        """Return whether the kept features depend on each other within classes, and the effect.
 
-        The correlations are those of the training cases. What a unit of evidence is worth comes
-        from a fit without each of ten folds, selection included, which takes one more pass over
-        the training set; with ``dependence="tempered"`` it is known from `fit`. With
-        ``preselected_from`` the folds cannot repeat the selection, and it may come out too high.
+        The correlations are those of the training cases. The slope, how much the log odds should
+        be scaled, is estimated by ten-fold cross-validation, selection included. This takes one
+        more pass over the training set, unless ``dependence`` is "tempered" or "correlated": then
+        it is known from `fit`. With ``preselected_from`` the folds cannot repeat the selection, and
+        the slope may be too high.
 
         Returns
         -------
         report : DependenceReport
-            ``correlation``, ``slope``, and ``advice``, sentences of which the last says what to do.
+            ``correlation``, ``slope``, and ``advice``. The last sentence of the advice says what to
+            do.
 
         Examples
         --------
@@ -153,70 +147,40 @@ class SelectingClassifier(ExplainingClassifier, SelectingEstimator, Generic[C]):
         >>> report.advice[-1]
         'Use dependence="correlated".'
         """
-        fitting, kept = self._checked_fitting(), self._kept
-        table, tempering = fitting.table, kept.tempering
-        rows = kept.as_modelled(table.X[:, self.selection_.indices], self._label_kept)
-        held_out = fitting.held_out() if tempering is None else tempering.left_out
+        fitting, predictor = self._checked_fitting(), self._predictor
+        table, held_out = fitting.table, predictor.average.left_out
+        rows = predictor.fitted.rows(table.X[:, self.selection_.indices], self._label_kept)
+        if not held_out.size:
+            held_out = fitting.held_out()
         return DependenceReport.of(rows, table.y, held_out, dependence=self.dependence)
 
     def _loo_scores(
-        self, fitting: ClassFitting[C], rules: list[SelectionRule]
+        self, fitting: ClassFitting, rules: list[SelectionRule]
     ) -> list[LeaveOneOutScore]:
         return class_scores(log_proba_without_each(fitting, rules), fitting.table.y, rules)
 
-    def _refitted_without_each(self, fitting: ClassFitting[C]) -> Floats:
-        """Return log probabilities from a fit of its own for each case, in which k is chosen."""
+    def _refitted_without_each(self, fitting: ClassFitting) -> Floats:
+        """Return log probabilities from a separate fit for each case, which chooses its own k."""
         X, y = fitting.table.dense, fitting.table.y
         sets = LeftOut.each_of(y.size)
         fitting.check_classes_left(sets)
         model = clone(self).set_params(always_keep=fitting.rule.always)  # X has no names
-        parts = [
-            clone(model).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
-            for left in sets
-        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # `fit` has given them
+            parts = [
+                clone(model).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
+                for left in sets
+            ]
         return np.concatenate(parts)
-
-    def _finished(self, fitting: ClassFitting[C], kept: C, selection: Selection[Any]) -> C:
-        return fitting.weighed(kept, selection)
 
     def _checked_dependence(self) -> Dependence:
         check_choice("dependence", self.dependence, ("none", "tempered", "correlated"))
         return self.dependence
 
-    def _remember_worth(self) -> None:
-        """Show what was learned of what the evidence is worth."""
-        worth = self._kept.tempering
-        if isinstance(worth, Weighing):
-            self.weighing_ = worth
-        elif worth is not None:
-            self.tempering_ = worth
-
-    def panel(self) -> ClassifierPanel[C]:
-        """Return a fitted classifier that needs only the kept columns.
-
-        Returns
-        -------
-        panel : ClassifierPanel
-            It predicts as this classifier does, from tables with the kept columns: matched by
-            name, in any order, where names exist; else in the order of ``selection_.indices``.
-        """
-        check_is_fitted(self)
-        return ClassifierPanel(self._kept)
-
-    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        return self._kept.log_joint(rows, self._label_kept, log_prior)
-
-    @property
-    def _log_psi(self) -> Floats:
-        check_is_fitted(self)
-        return self._kept.log_psi
-
-    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], ColumnNamer, NDArray[Any]]:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        return self._kept, rows, self._label_kept, self._features_kept
+    def _fit(self, fitting: Any) -> Any:
+        scores = super()._fit(fitting)
+        self.likelihood_average_ = self._predictor.average
+        return scores
 
 
 def _asked(sets: list[LeftOut]) -> Ints:

@@ -3,79 +3,80 @@
 from typing import Any, Literal, Self
 
 from unselected.dependence.power import Dependence
-from unselected.estimators.classifying import SelectingClassifier
-from unselected.estimators.fitting import GaussianFitting
-from unselected.estimators.inputs import check_pseudocounts, check_training
-from unselected.estimators.selecting import GaussianEstimator, Prior
-from unselected.fitted.naive_bayes import KeptGaussian
+from unselected.estimators.classifying import ExactClassifier
+from unselected.estimators.exact import Prior, checked_gaussian_model
+from unselected.estimators.inputs import check_training
+from unselected.estimators.naive_bayes_fitting import GaussianFitting
+from unselected.estimators.parameters import check_pseudocounts
 from unselected.selection.record import Ties
 
 
-class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
+class SelectiveGaussianNB(ExactClassifier):
     """Naive Bayes for real-valued features that stays honest after feature selection.
 
-    The features most related to the class are selected inside `fit`, and the model is conditioned
-    on the kept features *and on the fact that the others looked too weak to be kept* [1]_. Without
-    that second part, chance differences among many features pass for signal, and the
-    probabilities come out overconfident.
+    Features are selected inside `fit`. The model is conditioned on the kept features *and on the
+    fact that the others looked too weak to be kept* [1]_. Without that second part, chance
+    differences among many features pass for signal, and the probabilities are overconfident.
 
-    In each class a feature is normal, with the same variance s^2 in all; its class means are normal
-    with variance tau^2 s^2 around an overall mean. tau, which is common to all features, says how
-    much classes differ. Everything is integrated in closed form but tau, and that to 1e-9.
+    A feature is normal within each class, with the same variance s^2 in all classes. Its class
+    means are normal with variance tau^2 s^2 around an overall mean. tau is common to all features;
+    the larger it is, the more the classes differ. The integral over tau is numerical, to 1e-9; all
+    others are in closed form.
 
-    Features are scored by the absolute correlation with the class where there are two classes, and
-    by the F statistic of a one-way analysis of variance where there are more.
+    With two classes, the score of a feature is its absolute correlation with the class; with more,
+    it is the F statistic of a one-way analysis of variance.
 
     Parameters
     ----------
     k : int or "loo", default=None
-        Keep this many features, those with the largest scores.
-        With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
-        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
+        Keep the k features with the largest scores. With neither ``k`` nor ``threshold`` all
+        features are kept, and there is nothing to correct. "loo" tries 1, 2, 5, 10, ... up to 1000
+        and takes the k with the lowest leave-one-out log loss.
     threshold : float, default=None
         Keep the features whose score is above this. Not with ``k``.
     correct_selection : bool, default=True
-        Condition on the selection. False is what everybody does, for comparison.
+        Condition on the selection. False gives the usual, uncorrected posterior.
     preselected_from : int, default=None
-        Say that X holds only the columns that somebody already kept, by their score with this
-        very y, out of so many (the columns of X included). Every column is then kept. The cut is
-        ``threshold``, which every column must exceed, or else the weakest score among the columns
-        given. The columns left out are taken to have had no missing values.
+        Set this where X holds only columns that were already selected by their scores with the same
+        y: the number of columns before that selection, those of X included. Every column of X is
+        then kept. The cut is ``threshold``, which all scores must exceed; by default it is the
+        lowest score in X. The columns left out are assumed to have no missing values.
     always_keep : names or numbers of columns, default=None
-        Columns kept whatever their score, on top of the ``k`` selected ones. They are used
-        for prediction, modelled as the others are, and say nothing about the selection. Numbers
-        are positions counted from 0, also where the columns are named by numbers.
+        Columns to keep whatever their scores, in addition to the selected ones. They are modelled
+        and used for prediction like the others, and are no part of the selection event. Numbers are
+        positions counted from 0, even where the columns are named by numbers.
     ties : {"first", "random"}, default="first"
-        Who is kept among features tied for the last places: the lower columns, or a random choice.
-        Real-valued features tie only where columns are equal, so that it hardly matters.
+        How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
+        among the tied columns (the paper's rule). The event conditioned on is that of the rule.
+        Scores of binary features are compared in exact integers. Real-valued features tie only
+        where columns are equal.
     class_pseudocounts : float or sequence of float, default=1.0
         Prior counts of the classes, in the order of ``classes_``.
     concentration_prior : pair of float, default=(0.5, 5.0)
-        Shape and rate of the inverse-gamma prior of the concentration 1 / tau^2. The default is
-        a half-normal prior of tau with variance 1/10, the paper's prior in these units.
+        Shape and rate of the inverse-gamma prior of the concentration 1 / tau^2. The default is a
+        half-normal prior of tau with variance 1/10, the paper's prior in these units.
     variance_shrinkage : float, default=0.0
-        Draw the variances of the features towards each other: a feature's variance is taken to be
-        inverse-chi-squared with this many degrees of freedom around a common variance, which is
-        learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
-        same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+        Shrink the variances of the features towards each other. The prior of a feature's variance
+        is inverse-chi-squared, with this many degrees of freedom (0.1 to 10^6), around a common
+        variance that is learned. This makes sense where all features have the same unit. With 0
+        each feature has a variance of its own, and its unit does not matter.
     prior : {"common", "sparse"}, default="common"
-        "common" is the paper's: every feature differs between the classes, by as much as the others
-        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
-        the others are not related to the class at all. The fraction is log-uniform from 1 / p to 1,
-        where p is the number of features that selection looked at. Not with ``variance_shrinkage``.
+        "common" is the paper's prior: every feature is related to the response, and the strengths
+        of the relations have a common scale. "sparse" has two groups: an unknown fraction of the
+        features is related to the response in this way, and the others are not related to it at
+        all. The fraction is log-uniform from 1 / p to 1, where p is the number of features before
+        selection. Not with ``variance_shrinkage``.
     dependence : {"none", "tempered", "correlated"}, default="none"
         How to guard against features that depend on each other within classes, whose evidence is
-        counted several times, see docs/dependence.md. "tempered" learns from ten folds of the
-        training cases what their evidence is worth, and how many cases are strays. "correlated"
-        learns besides which likelihood to believe: the model's own, or one in which features are
-        correlated within classes, classes spread
-        unlike, or both. "none" believes the
-        model.
+        otherwise counted several times; see docs/dependence.md. "none" uses the likelihood as it
+        is. "tempered" learns from ten folds the power of the likelihood and the outlier fraction.
+        "correlated" also averages over likelihoods with correlations within classes, class-specific
+        variances, or both.
     store_scores : bool, default=False
-        Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
-        needs besides X does not grow with the number of columns.
+        Store the scores of all features, not only of the kept ones. Without it, the memory that a
+        fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
-        Used by ``ties="random"`` only.
+        Seed of ``ties="random"``; not used otherwise.
 
     Attributes
     ----------
@@ -83,49 +84,50 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has names that are all strings.
+        Names of these columns, where X has names that are all strings.
     selection_ : Selection
-        Which features were kept, by which rule, and the event that this makes.
+        Which features were kept, by which rule, and the selection event.
+    k_ : int
+        Number of selected features, not counting ``always_keep``.
     threshold_ : float or None
-        The cut on the score; None where neither ``k`` nor ``threshold`` nor ``preselected_from``
-        made one.
+        The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
-        The scores of the kept features, in the order of ``selection_.indices``.
+        Scores of the kept features, in the order of ``selection_.indices``.
     feature_scores_ : ndarray of shape (n_features_in_,)
-        The scores of all features; only with ``store_scores=True``.
+        Scores of all features, NaN where a feature has none; only with ``store_scores=True``.
     concentration_ : ndarray of shape (n_nodes,)
-        Values of 1 / tau^2 that the predictions average over.
+        Quadrature nodes: the values of 1 / tau^2 that the predictions average over.
     concentration_weights_ : ndarray of shape (n_nodes,)
-        Their posterior probabilities, which sum to 1.
+        Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
-        For each of them, the probability that a feature without missing values has a score of at
-        most ``threshold_``; 1 where there is no cut.
+        At each node, the probability that the score of a feature without missing values is at most
+        ``threshold_``; 1 where there is no cut.
     related_fraction_ : ndarray of shape (n_nodes,)
-        With ``prior="sparse"``, the fraction of related features that belongs to each of these
-        concentrations.
+        The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)
-        With ``prior="sparse"``, the posterior probability that each kept feature is related to
-        the class, selection accounted for: 1 less its local false discovery rate.
-    tempering_ : Tempering
-        With ``dependence="tempered"``, the posterior of the worth of a unit of evidence (``eta``,
-        ``mean_eta``) and of the fraction of strays (``epsilon``, ``mean_epsilon``).
-    weighing_ : Weighing
-        With ``dependence="correlated"``, the likelihoods with their posterior probabilities
-        (``weights``, that of the model's own first), and the tempering of each.
+        The posterior probability that each kept feature is related to the class, given the
+        selection: 1 less its local false discovery rate. Only with ``prior="sparse"``.
+    likelihood_average_ : LikelihoodAverage
+        The likelihoods that predictions average over. ``weights`` holds their posterior
+        probabilities, that of the model's own likelihood first. ``powers`` holds the posterior of
+        the power and the outlier fraction of each; ``mean_power`` and ``mean_outlier_fraction`` are
+        means over all of them. With ``dependence="none"`` there is one likelihood, the model's own,
+        with power 1.
     k_path_ : list of LeaveOneOutScore
-        With ``k="loo"``, how well each k that was tried predicts cases left out.
+        Leave-one-out scores of each k that was tried; only with ``k="loo"``.
     loo_score_ : LeaveOneOutScore
-        Log loss, squared error, error and expected error of `loo_predict_proba`; computed when it
-        is asked for. With ``k="loo"``, for the k that was chosen.
+        Log loss, squared error, error and expected error of `loo_predict_proba`, computed on
+        access. With ``k="loo"`` they are those of the chosen k.
     log_marginal_likelihood_ : float
-        log P(y, kept features, event), the event left out where there is no correction;
-        up to a constant, for the priors of means and variances are improper.
+        log P(y, kept features, event), without the event where ``correct_selection=False``. It is
+        known up to a constant, because the priors of means and variances are improper.
 
     Notes
     -----
-    NaN is a missing value: it is left out of the sums of its feature, and of predictions. A feature
-    must be known in every class. The probability of being omitted is that of a feature with as many
-    known values in each class.
+    NaN is a missing value. It is left out of the sums of its feature and of predictions. The
+    omission probability is that of a feature with as many known values in each class. A column
+    without a known value in some class cannot be selected. It is left out with a warning and is no
+    part of the event; ``selection_.unscored`` lists such columns.
 
     References
     ----------
@@ -149,6 +151,8 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
     >>> round(naive.expected_error(X_new), 2), round(honest.expected_error(X_new), 2)
     (0.25, 0.64)
     """
+
+    _takes_missing = True
 
     def __init__(
         self,
@@ -182,7 +186,7 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select features, and condition the model on them and on the selection.
+        """Select features, and condition the model on the kept features and the selection.
 
         Parameters
         ----------
@@ -194,20 +198,21 @@ class SelectiveGaussianNB(SelectingClassifier[KeptGaussian], GaussianEstimator):
         Returns
         -------
         self : SelectiveGaussianNB
-            An error leaves the estimator as it was.
+            The fitted estimator. After an error it is unchanged.
         """
-        model = self._checked_model()
+        self._check_rule()
+        model = checked_gaussian_model(
+            self.concentration_prior, self.variance_shrinkage, self.prior
+        )
         table = check_training(self, X, y, "classes")
         pseudocounts = check_pseudocounts(self.class_pseudocounts, table.classes.size)
         if table.y.size <= table.classes.size:
             raise ValueError(
-                f"y has {table.classes.size} classes among {table.y.size} cases: the spread within "
-                "classes cannot be told without more cases than classes."
+                f"y has {table.classes.size} classes and {table.y.size} cases: estimating the "
+                "variance within classes needs more cases than classes."
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
         self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
-        self.log_marginal_likelihood_ += self._kept.log_class_evidence
-        self.classes_ = table.classes
-        self._remember_worth()
+        self.log_marginal_likelihood_ += self._predictor.fitted.log_class_evidence
         return self

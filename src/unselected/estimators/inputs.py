@@ -1,15 +1,16 @@
-"""What users pass in, checked: tables, labels, columns named by users, parameters.
+"""Validation of tables, responses and the columns that users name.
 
-scikit-learn's validation does most of it; here errors learn to name the column and the row.
+scikit-learn's validation does most of the work. Here its errors also name the column and the row.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
+from numpy.exceptions import DTypePromotionError
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
@@ -19,21 +20,21 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 from unselected._typing import ColumnNamer
 from unselected.columns.blocks import Columns
 from unselected.columns.dask import DaskColumns, is_dask_array
-from unselected.columns.sources import ColumnSource, SparseColumns
-from unselected.selection.events import Statistic
-from unselected.statistics.binarizing import Binarize
+from unselected.columns.sources import ArrayColumns, ColumnSource, SparseColumns
+from unselected.estimators.cautions import check_classes
+from unselected.estimators.parameters import is_a, shown
 
 Target = Literal["two classes", "classes", "numbers"]
 
-# A line through fewer responses leaves nothing to tell its deviations from.
+# With fewer responses, a fitted line leaves no residual to estimate the variance from.
 FEWEST_RESPONSES = 3
 
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """A validated training set: table, response, and what the columns are called.
+    """A validated training set: table, response, classes and column names.
 
-    The response is the number of a class in ``classes``, or a number itself where there are none.
+    ``y`` holds indices into ``classes``, or numbers where ``classes`` is empty.
     """
 
     X: Columns
@@ -43,21 +44,21 @@ class TrainingTable:
 
     @property
     def dense(self) -> NDArray[Any]:
-        """The table as an array; a sparse one is an error, and so is a dask array."""
+        """The table as an array; a sparse table or a dask array is an error."""
         if isinstance(self.X, DaskColumns):
-            raise TypeError("A dask X is not taken here, an array is: pass X.compute().")
+            raise TypeError("A dask X is not supported here: pass X.compute().")
         if isinstance(self.X, ColumnSource):
-            raise TypeError("A sparse X is not taken here, a dense array is: pass X.toarray().")
+            raise TypeError("A sparse X is not supported here: pass X.toarray().")
         return self.X
 
     @property
     def label(self) -> ColumnNamer:
-        """How errors call a column; it knows the names alone, for it goes to workers."""
+        """What errors call a column. It holds only the names, because it is sent to workers."""
         return partial(column_label, names=self.names)
 
 
 def column_label(column: int, names: NDArray[Any] | None) -> str:
-    """Return how errors call a column: by number, and by name where it has one.
+    """Return what errors call a column: its number, and its name where it has one.
 
     >>> column_label(3, None), column_label(0, np.array(["age"], dtype=object))
     ('column 3', "column 0 ('age')")
@@ -71,7 +72,7 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
     if isinstance(X, ColumnSource):
         return _check_source(X, y, target)
     _check_names_distinct(X)
-    probe = clone(estimator)  # validation records names and counts of columns on what it is given
+    probe = clone(estimator)  # validation sets attributes on the estimator it is given
     _check_response_known(y)
     numeric = target == "numbers"
     try:
@@ -91,7 +92,7 @@ def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> 
 
 
 def opened(X: Any) -> Any:
-    """Return a dask array as a source of columns, and anything else as it is."""
+    """Return a dask array as a column source, and anything else unchanged."""
     return DaskColumns(X) if is_dask_array(X) else X
 
 
@@ -103,7 +104,9 @@ def _with_response(X: Columns, y: Any, names: NDArray[Any] | None, target: Targe
 
 
 def _check_source(X: ColumnSource, y: Any, target: Target) -> TrainingTable:
-    """Validate a source by what it says of itself: its values are looked at when they are read."""
+    """Validate a source without reading its values, which are checked when they are read."""
+    if X.shape[1] == 0:
+        raise ValueError(f"{X.origin} has no columns: X needs at least one feature.")
     _check_response_known(y)
     response = column_or_1d(y, warn=True)
     check_consistent_length(X, response)
@@ -111,33 +114,35 @@ def _check_source(X: ColumnSource, y: Any, target: Target) -> TrainingTable:
         response = response.astype(np.float64)
         if response.size < FEWEST_RESPONSES:
             raise ValueError(
-                f"y has {response.size} responses: {FEWEST_RESPONSES} or more are needed."
+                f"y has {response.size} responses: a fit needs at least {FEWEST_RESPONSES}."
             )
-    return _with_response(X, response, X.names, target)
+    return _with_response(_in_memory(X), response, X.names, target)
+
+
+def _in_memory(X: ColumnSource) -> Columns:
+    """Return the array of a table in memory, which is faster, or else the source."""
+    return X.X if isinstance(X, ArrayColumns) else X
 
 
 def _varying_numbers(y: Any) -> NDArray[np.float64]:
     numbers = np.asarray(y, dtype=np.float64)
     if np.ptp(numbers) == 0.0:
-        raise ValueError(
-            f"y is {numbers[0]:g} in all cases: there is nothing that features could be related to."
-        )
+        raise ValueError(f"y is {numbers[0]:g} in all cases: a fit needs responses that differ.")
     with np.errstate(over="ignore"):
         spread = np.ptp(numbers)
     if not 1e-100 < spread < 1e100:
         raise ValueError(
-            f"y has values {spread:g} apart, whose squares cannot be represented: measure it in "
-            "another unit."
+            f"y has a range of {spread:g}, whose square cannot be represented: use another unit."
         )
     return numbers
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> Columns:
-    """Validate new rows against the columns that a fitted estimator knows."""
+    """Validate new rows against the columns of a fitted estimator."""
     X = opened(X)
     if isinstance(X, ColumnSource):
         _check_source_columns(estimator, X)
-        return X
+        return _in_memory(X)
     try:
         rows = validate_data(
             estimator, X, reset=False, accept_sparse=("csr", "csc"), ensure_all_finite=False
@@ -163,12 +168,12 @@ def _check_source_columns(estimator: BaseEstimator, X: ColumnSource) -> None:
 
 
 def as_columns(X: Any, names: NDArray[Any] | None) -> Columns:
-    """Return a validated table as something whose columns can be read."""
+    """Return a validated table as an array or as a column source."""
     return SparseColumns(X) if issparse(X) else as_numbers(X, names)
 
 
 def as_numbers(X: Any, names: NDArray[Any] | None) -> NDArray[Any]:
-    """Return booleans, integers or floats as they are, other values as floats where they can be."""
+    """Return booleans, integers and floats unchanged, and other values converted to floats."""
     values: NDArray[Any] = np.asarray(X)
     if values.dtype.kind in "biuf":
         return values
@@ -182,16 +187,17 @@ def as_numbers(X: Any, names: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def _check_names_distinct(X: Any) -> None:
-    """Raise where columns share a name, for neither users nor panels could tell them apart."""
+    """Raise where two columns have the same name, because panels match columns by name."""
     places: dict[Any, list[int]] = {}
     for place, name in enumerate(getattr(X, "columns", ())):
         if isinstance(name, str | Integral):
             places.setdefault(name, []).append(place)
     for name, where in places.items():
         if len(where) > 1:
+            listed = ", ".join(map(str, where))
             raise ValueError(
-                f"{name!r} is the name of more than one column: {_join(where)}. Rename all but "
-                "one, or pass an array without names."
+                f"{name!r} is the name of more than one column: {listed}. Rename all but one, or "
+                "pass an array without names."
             )
 
 
@@ -209,7 +215,7 @@ def _check_response_known(y: Any) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    """Say whether a label is None, NaN, infinite, or pandas' NA, which equals nothing."""
+    """Return whether a label is None, NaN, infinite, or pandas' NA, which equals nothing."""
     if label is None or isinstance(label, float):
         return label is None or not np.isfinite(label)
     try:
@@ -228,15 +234,20 @@ def _classes(y: Any, target: Target) -> tuple[NDArray[Any], NDArray[np.intp]]:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
-            f"y holds one class only, {classes[0]!r}: the classifier needs cases of two classes."
+            f"y holds one class only, {shown(classes[0])}: a classifier needs at least two classes."
         )
+    check_classes(classes, codes)
     return classes, codes
 
 
 def naming_the_column(error: TypeError | ValueError, X: Any) -> TypeError | ValueError:
-    """Return the error, telling which value was no number where that was the reason."""
+    """Return the error, with column and row of the first value that is not a number, if any."""
     fault = None if "inconsistent" in str(error) else _first_non_number(X)
-    return error if fault is None else type(error)(f"{_no_number(*fault)} ({error})")
+    if fault is None:
+        return error
+    if isinstance(error, DTypePromotionError):  # its message lists the type of every column
+        return TypeError(_no_number(*fault))
+    return type(error)(f"{_no_number(*fault)} ({error})")
 
 
 def _no_number(column: str, row: int, value: Any) -> str:
@@ -270,7 +281,7 @@ def _is_number(value: Any) -> bool:
 def find_columns(
     wanted: Any, names: NDArray[Any] | None, n_columns: int, parameter: str
 ) -> NDArray[np.intp]:
-    """Return the columns that a user names, by name or by number, in increasing order.
+    """Return the positions of columns given by name or by number, in increasing order.
 
     >>> find_columns(["age", 0], np.array(["sex", "dose", "age"], dtype=object), 3, "always_keep")
     array([0, 2])
@@ -279,13 +290,12 @@ def find_columns(
         return np.array([], dtype=np.intp)
     single = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
     items = [wanted] if single else list(wanted)
-    return np.unique([_find_column(item, names, n_columns, parameter) for item in items]).astype(
-        np.intp
-    )
+    found = [_find_column(item, names, n_columns, parameter) for item in items]
+    return np.unique(found).astype(np.intp)
 
 
 def _find_column(item: Any, names: NDArray[Any] | None, n_columns: int, parameter: str) -> int:
-    if _is_a(Integral, item):
+    if is_a(Integral, item):
         if not 0 <= item < n_columns:
             raise ValueError(
                 f"{parameter} has column {item}, but the columns are 0 to {n_columns - 1}."
@@ -293,107 +303,15 @@ def _find_column(item: Any, names: NDArray[Any] | None, n_columns: int, paramete
         return int(item)
     if not isinstance(item, str):
         raise TypeError(
-            f"{parameter} has {item!r}: give names of columns, or their numbers counted from 0."
+            f"{parameter} has {shown(item)}: give names of columns, or their numbers counted from "
+            "0."
         )
     if names is None:
         raise ValueError(
-            f"{parameter} has the name {item!r}, but X has no column names: pass a DataFrame, "
+            f"{parameter} has the name {shown(item)}, but X has no column names: pass a DataFrame, "
             "or numbers of columns counted from 0."
         )
     found = np.flatnonzero(names == item)
     if found.size == 0:
-        raise ValueError(f"{parameter} has the name {item!r}, which no column of X bears.")
+        raise ValueError(f"{parameter} has the name {shown(item)}, which no column of X has.")
     return int(found[0])
-
-
-def _join(items: Iterable[Any]) -> str:
-    return ", ".join(str(item) for item in items)
-
-
-def _is_a(kind: type, value: Any) -> bool:
-    """Say whether a value is a number of a kind; True and False are none."""
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-
-
-def check_choice(parameter: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless the value is one of the choices."""
-    if not (isinstance(value, str) and value in choices):
-        raise ValueError(f"{parameter}={value!r} is not one of {_join(map(repr, choices))}.")
-
-
-def check_flag(parameter: str, value: Any) -> None:
-    """Raise unless the value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{parameter}={value!r} must be True or False.")
-
-
-def check_whole(parameter: str, value: Any, low: int, high: int | None, meaning: str) -> int:
-    """Return an integer within bounds, or raise, saying what the bounds are."""
-    if not _is_a(Integral, value):
-        raise TypeError(f"{parameter}={value!r} must be a whole number: {meaning}.")
-    if value < low or (high is not None and value > high):
-        bounds = f"at least {low}" if high is None else f"in {low}..{high}"
-        raise ValueError(f"{parameter}={value} is out of range: it must be {bounds}, {meaning}.")
-    return int(value)
-
-
-def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
-    """Return a value that the statistic can have, or raise."""
-    if not _is_a(Real, value):
-        bounds = "from 0 to 1" if statistic == "|COR|" else "from 0 on"
-        raise TypeError(f"{parameter}={value!r} must be a number {bounds}.")
-    if statistic == "|COR|" and not 0.0 <= value <= 1.0:
-        raise ValueError(f"{parameter}={value} is out of range: a correlation is from 0 to 1.")
-    if not 0.0 <= value < np.inf:
-        raise ValueError(f"{parameter}={value} is out of range: an F statistic is 0 or more.")
-    return float(value)
-
-
-def check_number(parameter: str, value: Any, else_: str) -> None:
-    """Raise unless the value is a number other than NaN."""
-    if not _is_a(Real, value) or np.isnan(value):
-        raise ValueError(f"{parameter}={value!r} must be a number, {else_}.")
-
-
-def check_binarize(value: Any) -> Binarize:
-    """Return how columns become bits, numbers of any type as float."""
-    if isinstance(value, str):
-        check_choice("binarize", value, ("auto", "median"))
-    elif value is not None:
-        check_number("binarize", value, "or 'auto', 'median' or None")
-        return float(value)
-    how: Binarize = value
-    return how
-
-
-def check_zero_or_between(parameter: str, value: Any, low: float, high: float) -> float:
-    """Return 0 or a number within bounds, or raise."""
-    if not _is_a(Real, value) or not (value == 0.0 or low <= value <= high):
-        raise ValueError(f"{parameter}={value!r} must be 0, or a number from {low:g} to {high:g}.")
-    return float(value)
-
-
-def check_pseudocounts(value: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return a positive number for each class, or raise."""
-    numbers = [value] * n_classes if _is_a(Real, value) else value
-    try:
-        counts = np.array([float(number) for number in numbers if not isinstance(number, str)])
-    except (TypeError, ValueError):
-        counts = np.array([])
-    if counts.size != n_classes or not np.all((counts > 0.0) & (counts < np.inf)):
-        raise ValueError(
-            f"class_pseudocounts={value!r} must be a positive number, or one for each of the "
-            f"{n_classes} classes."
-        )
-    return counts
-
-
-def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:
-    """Return two positive finite numbers, or raise."""
-    try:
-        first, second = (float(number) for number in value if not isinstance(number, str))
-    except (TypeError, ValueError):
-        raise ValueError(f"{parameter}={value!r} must be two numbers: {meaning}.") from None
-    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
-        raise ValueError(f"{parameter}={value!r} must be two positive finite numbers: {meaning}.")
-    return first, second

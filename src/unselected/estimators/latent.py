@@ -1,7 +1,5 @@
-"""What the estimators with latent variables share: chains are run, judged and remembered."""
+"""The base of the estimators with latent variables: settings and diagnostics of the chains."""
 
-import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,45 +7,27 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from unselected.estimators.inputs import TrainingTable, check_flag, check_whole
-from unselected.estimators.selecting import Selecting
-from unselected.numerics.chains import Diagnostics, Draws
-from unselected.selection.record import E, Selection
-from unselected.selection.scores import Scores
+from unselected._warnings import warn
+from unselected.estimators.parameters import check_flag, check_whole
+from unselected.estimators.selecting import SelectiveEstimator
+from unselected.numerics.chains import ChainSettings, Diagnostics, Draws
 
-# Of the seeds drawn for a fit, the first ones are for ties, the others for the chains.
+# The first of the seeds drawn for a fit are for ties, the others for the chains.
 _SEEDS_OF_TIES, _SEEDS = 4, 8
-# Gigabytes of draws from which on there is a warning.
+# Draws that take more gigabytes than this give a warning.
 _LARGE = 4.0
-# What can be done where chains did not mix.
+# What to do where the chains did not mix.
 _REMEDY = (
-    "Set n_draws (and n_warmup) higher, or run more chains with n_chains; where the chains stay "
-    "in different places whatever their length, the data allow several explanations, and the "
-    "predictions average over those that the chains found."
+    "Increase n_draws and n_warmup, or n_chains. If longer chains still disagree, the posterior "
+    "has several modes, and the predictions average over those that the chains found."
 )
 
 
-@dataclass(frozen=True, eq=False)
-class ChainSettings:
-    """How many chains are run, how long, and from which seed: the arguments of `run_chains`."""
+class LatentEstimator(SelectiveEstimator):
+    """Selection inside `fit`, and a posterior that is sampled by Markov chains.
 
-    n_chains: int
-    n_draws: int
-    n_warmup: int
-    random_state: np.random.SeedSequence
-    progress: bool
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The same by name, to be passed on."""
-        return dict(vars(self))
-
-
-class LatentEstimator(Selecting):
-    """Selection inside `fit`, and a posterior that is drawn from by Markov chains.
-
-    A fit takes seconds to minutes, so that there is no choice of k by leaving out cases
-    (``k="loo"``) and no exact leave-one-out: cross-validate with scikit-learn instead.
+    A fit takes seconds to minutes. There is therefore no ``k="loo"`` and no exact leave-one-out:
+    cross-validate with scikit-learn instead.
     """
 
     n_draws: int
@@ -63,56 +43,46 @@ class LatentEstimator(Selecting):
         return np.asarray(check_random_state(self.random_state).randint(2**31, size=_SEEDS))
 
     def _seeds(self) -> NDArray[np.int64]:
-        """Return the seeds for draws among ties."""
-        if isinstance(self.random_state, np.random.RandomState):  # the chains will draw from it
+        """Return the seeds for breaking ties."""
+        if isinstance(self.random_state, np.random.RandomState):  # the chains draw from it later
             return super()._seeds()
         return self._drawn_seeds()[:_SEEDS_OF_TIES]
 
     def _checked_chains(self) -> ChainSettings:
-        """Check the parameters of the chains, and return what they ask for."""
+        """Check the parameters of the chains, and return the settings."""
         check_flag("progress", self.progress)
         return ChainSettings(
-            n_chains=check_whole("n_chains", self.n_chains, 1, None, "how many are run"),
-            n_draws=check_whole("n_draws", self.n_draws, 1, None, "of each chain"),
-            n_warmup=check_whole("n_warmup", self.n_warmup, 0, None, "of each chain"),
-            random_state=np.random.SeedSequence(self._drawn_seeds()[_SEEDS_OF_TIES:].tolist()),
+            n_chains=check_whole("n_chains", self.n_chains, 1, None, "the number of chains"),
+            n_draws=check_whole("n_draws", self.n_draws, 1, None, "the draws of each chain"),
+            n_warmup=check_whole("n_warmup", self.n_warmup, 0, None, "the warmup of each chain"),
+            seed=tuple(self._drawn_seeds()[_SEEDS_OF_TIES:].tolist()),
             progress=bool(self.progress),
         )
 
     def _warn_if_large(self, chains: ChainSettings, n_numbers: int) -> None:
-        """Warn, before they are made, of draws that take gigabytes; ``n_numbers`` are of each."""
+        """Warn, before sampling, of draws that take gigabytes; each has ``n_numbers`` numbers."""
         n_draws = chains.n_chains * chains.n_draws
         size = 8e-9 * n_draws * n_numbers
         if size > _LARGE:
-            warnings.warn(
-                f"{type(self).__name__}: {n_draws} draws of the parameters of so many kept "
-                f"features take {size:.0f} gigabytes or more. Keep fewer features (k, threshold), "
-                "or make fewer draws (n_draws, n_chains).",
-                UserWarning,
-                stacklevel=4,
+            warn(
+                f"{type(self).__name__}: {n_draws} draws of the parameters of the kept features "
+                f"need at least {size:.0f} GB of memory. Keep fewer features (k, threshold), or "
+                "fewer draws (n_draws, n_chains).",
             )
 
-    def _remember_draws(
-        self,
-        table: TrainingTable,
-        selection: Selection[E],
-        scores: Scores[E],
-        draws: Draws,
-        log_omission: NDArray[np.float64],
-    ) -> None:
-        """Replace all that an earlier fit left by what was selected and drawn.
+    def _shown(self, draws: Draws, log_omission: NDArray[np.float64]) -> dict[str, Any]:
+        """Return the fitted attributes of the draws.
 
-        ``log_omission`` has, for each draw, the log probability that a feature is omitted.
+        ``log_omission`` is the log omission probability of each draw.
         """
-        diagnostics = draws.diagnostics
-        self._remember_selection(table, selection, scores)
-        self.posterior_, self.diagnostics_ = draws, diagnostics
-        self.omission_probability_ = float(np.mean(np.exp(log_omission)))
+        return {
+            "posterior_": draws,
+            "diagnostics_": draws.diagnostics,
+            "omission_probability_": float(np.mean(np.exp(log_omission))),
+        }
 
     def _warn_if_poor(self) -> None:
-        """Warn where the chains have not mixed; the last thing that `fit` does."""
+        """Warn where the chains have not mixed; the last step of `fit`."""
         complaint = self.diagnostics_.complaint
         if complaint is not None:
-            warnings.warn(
-                f"{type(self).__name__}: {complaint}. {_REMEDY}", ConvergenceWarning, stacklevel=3
-            )
+            warn(f"{type(self).__name__}: {complaint}. {_REMEDY}", ConvergenceWarning)

@@ -1,98 +1,99 @@
 """`SelectiveMixtureClassifier`: a two-component mixture of binary data as an estimator."""
 
-import warnings
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from unselected._typing import Floats
-from unselected.estimators.base import LogJointClassifier
-from unselected.estimators.inputs import (
-    check_binarize,
-    check_choice,
-    check_positive_pair,
-    check_training,
-)
+from unselected._warnings import warn
+from unselected.estimators.inputs import check_training
 from unselected.estimators.latent import LatentEstimator
-from unselected.models.mixture import AdjustLabels, MixtureModel, MixturePosterior
-from unselected.selection.record import Ties
-from unselected.selection.streaming import count_scores
-from unselected.statistics.binarizing import Binarize, binarize_columns
+from unselected.estimators.latent_fitting import MixtureFitting
+from unselected.estimators.parameters import check_binarize, check_choice, check_positive_pair
+from unselected.estimators.predicting import ClassPredictions
+from unselected.fitted.mixture import FittedMixture
+from unselected.models.mixture import AdjustLabels, MixtureModel
+from unselected.selection.record import Selection, Ties
+from unselected.statistics.binarizing import Binarize
 
-# Tables grow with the square of the number of cases, the time that they take with its cube. Above
-# the second number those that a single move needs are more than are kept.
+# The memory of the tables grows with the square of the number of cases, the time with its cube.
+# Above the second number, a single move needs more tables than are cached.
 _MANY_CASES, _MOST_CASES = 400, 2000
-# Log probabilities of a one and of a zero in both groups: what a draw remembers of a feature.
+# What a draw stores for a feature: log probabilities of a one and of a zero in both groups.
 _NUMBERS_PER_FEATURE = 4
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """What it takes to predict: the cuts of the kept columns, and the posterior."""
-
-    thresholds: Floats
-    binarize: Binarize
-    posterior: MixturePosterior
-
-
-class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
+class SelectiveMixtureClassifier(ClassPredictions, LatentEstimator):
     """Mixture of two components for binary features that depend on each other.
 
-    Naive Bayes takes features to be independent within classes. Here each case belongs to one of
-    two groups that nobody has seen, and features and class are independent within groups: features
-    that go together do so because cases are of a kind, and count as evidence on that kind, not
-    each as new evidence on the class. As with the other estimators, the most correlated features
-    are selected inside `fit`, and the model is conditioned on the kept features *and on the fact
-    that the others looked too weak to be kept* (last section of [1]_). That probability depends
-    on which case is in which group, and is exact wherever the groups are drawn.
+    Naive Bayes assumes that features are independent within classes. Here each case belongs to one
+    of two latent groups, and features and class are independent within groups. Features that are
+    correlated within classes are evidence on the group of a case, and are not counted several times
+    as evidence on its class.
 
-    The posterior is drawn from by Markov chains over groups and concentration, with all else
-    integrated out; see ``posterior_`` and ``diagnostics_``. There is no ``k="loo"`` and no exact
-    leave-one-out as with `SelectiveBernoulliNB`: cross-validate with scikit-learn.
+    Features are selected inside `fit`. The model is conditioned on the kept features *and on the
+    fact that the others looked too weak to be kept* (last section of [1]_). The omission
+    probability depends on the groups, and is computed exactly for every draw of them.
+
+    The score of a feature is its absolute correlation with the class.
+
+    The posterior is sampled by Markov chains over groups and concentrations; everything else is
+    integrated out. See ``posterior_`` and ``diagnostics_``. Between two draws that are kept there
+    are four sweeps over the cases. There is no ``k="loo"`` and no exact leave-one-out as with
+    `SelectiveBernoulliNB`: cross-validate with scikit-learn.
 
     Parameters
     ----------
     k : int, default=None
-        Keep this many features, those with the largest absolute correlation with the class.
-        With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
+        Keep the k features with the largest scores. With neither ``k`` nor ``threshold`` all
+        features are kept, and there is nothing to correct.
     threshold : float, default=None
-        Keep the features whose absolute correlation is above this, from 0 to 1. Not with ``k``.
+        Keep the features whose score is above this. Not with ``k``.
     correct_selection : bool, default=True
-        Condition on the selection. False is what everybody does, for comparison.
+        Condition on the selection. False gives the usual, uncorrected posterior.
     preselected_from : int, default=None
-        Say that X holds only the columns that somebody already kept, by correlation with this very
-        y, out of so many (the columns of X included). See `SelectiveBernoulliNB`.
+        Set this where X holds only columns that were already selected by their scores with the same
+        y: the number of columns before that selection, those of X included. Every column of X is
+        then kept. The cut is ``threshold``, which all scores must exceed; by default it is the
+        lowest score in X. The columns left out are assumed to have no missing values.
     always_keep : names or numbers of columns, default=None
-        Columns kept whatever their correlation, on top of the ``k`` selected ones.
+        Columns to keep whatever their scores, in addition to the selected ones. They are modelled
+        and used for prediction like the others, and are no part of the selection event. Numbers are
+        positions counted from 0, even where the columns are named by numbers.
     ties : {"first", "random"}, default="first"
-        Who is kept among features tied for the last places: the lower columns, or a random choice.
+        How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
+        among the tied columns (the paper's rule). The event conditioned on is that of the rule.
+        Scores of binary features are compared in exact integers. Real-valued features tie only
+        where columns are equal.
     binarize : {"auto", "median"}, float or None, default="auto"
-        How columns become bits, see `SelectiveBernoulliNB`.
+        How columns become bits. A value above a cut is a one. "auto" takes columns of 0 and 1 (and
+        booleans) as they are, and cuts the others at their training median; "median" cuts all
+        columns at their training median; a number cuts all columns there; None accepts only 0 and
+        1. Where no value is above the median, the cut is the next smaller value.
     concentration_prior : pair of float, default=(0.5, 5.0)
-        Shape and rate of the inverse-gamma prior of the concentration alpha: the larger it is, the
+        Shape and rate of the inverse-gamma prior of the concentration alpha. The larger alpha, the
         more alike are a feature's distributions in the two groups.
     response_prior : pair of float, default=(0.5, 5.0)
-        The same of alpha0: the larger it is, the more alike are the classes of the two groups.
+        Shape and rate of the inverse-gamma prior of alpha0. The larger alpha0, the more alike are
+        the class probabilities of the two groups.
     adjust_labels : {"exact", "ignore"}, default="exact"
-        Whether the selection counts where groups are drawn, as it must. "ignore" leaves it out
-        there and has it only where the concentration is drawn, as the program of the paper's
-        authors does by default; it is for comparison, and does not draw from the posterior.
+        Whether draws of the groups condition on the selection. "exact" does, as it must. "ignore"
+        conditions on it only where the concentration is drawn, as the program of the paper's
+        authors does by default. It is for comparison, and does not draw from the posterior.
     n_draws : int, default=1000
-        Draws that each chain keeps; there are four sweeps over the cases from one to the next.
+        Number of draws kept from each chain.
     n_warmup : int, default=1000
-        Sweeps of each chain before the first draw.
+        Number of sweeps over the cases discarded at the start of each chain.
     n_chains : int, default=4
-        Chains, started at groups that differ.
+        Number of chains, each from a starting point of its own.
     progress : bool, default=False
-        Show a bar on stderr while chains are run.
+        Show a progress bar on stderr while the chains run.
     store_scores : bool, default=False
-        Keep the scores of all features, not only of the kept ones.
+        Store the scores of all features, not only of the kept ones. Without it, the memory that a
+        fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
-        Of the chains, and of ``ties="random"``. The same int gives the same draws.
+        Seed of the chains and of ``ties="random"``. The same int gives the same draws.
 
     Attributes
     ----------
@@ -100,27 +101,29 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has names that are all strings.
+        Names of these columns, where X has names that are all strings.
     selection_ : Selection
-        Which features were kept, by which rule, and the event that this makes.
+        Which features were kept, by which rule, and the selection event.
+    k_ : int
+        Number of selected features, not counting ``always_keep``.
     threshold_ : float or None
-        The cut on the absolute correlation; None where there was none.
+        The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
         Absolute correlations of the kept features, in the order of ``selection_.indices``.
     feature_scores_ : ndarray of shape (n_features_in_,)
-        Those of all features; only with ``store_scores=True``.
+        Absolute correlations of all features; only with ``store_scores=True``.
     binarize_thresholds_ : ndarray of shape (n_kept,)
-        Cuts of the kept columns, from training rows only; 0.5 for columns that are 0 and 1.
+        Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1.
     posterior_ : Draws
-        "alpha", "alpha0", "labels" (the group of each training case), "share" (of group 1 among
-        new cases), "rates" (P(second class) in group 0 and in group 1), "log_omission". Group 1 is
-        the one in which the second class has the higher probability. ``posterior_.to_arviz()``
-        exports them.
+        "alpha", "alpha0", "labels" (the group of each training case), "share" (the probability that
+        a new case is in group 1), "rates" (P(second class) in group 0 and in group 1),
+        "log_omission". Group 1 is the one in which the second class is more probable.
+        ``posterior_.to_arviz()`` exports the draws.
     diagnostics_ : Diagnostics
         R-hat and effective sample sizes; `fit` warns where they are poor.
     omission_probability_ : float
-        Posterior mean of the probability that a feature's absolute correlation is at most
-        ``threshold_``; 1 where there is no cut.
+        Posterior mean of the probability that a feature's score is at most ``threshold_``; 1 where
+        there is no cut.
     group_probability_ : ndarray of shape (n_samples,)
         Posterior probability that each training case is in group 1.
 
@@ -149,8 +152,6 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
 
     binarize_thresholds_: Floats
     group_probability_: Floats
-
-    _kept: _Kept
 
     def __init__(
         self,
@@ -195,48 +196,43 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select features, and draw from the posterior given them and the selection.
+        """Select features, and draw from the posterior given the kept ones and the selection.
 
         Parameters
         ----------
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
-            Two classes, with any labels; of 2000 cases at most.
+            Two classes, with any labels; at most 2000 cases.
 
         Returns
         -------
         self : SelectiveMixtureClassifier
-            An error, or an interruption, leaves the estimator as it was.
+            The fitted estimator. After an error or an interrupt it is unchanged.
         """
-        self._fit(self._checked_model(), X, y)
+        model, binarize = self._checked_model(), check_binarize(self.binarize)
+        table = check_training(self, X, y, "two classes")
+        _check_size(table.y.size)
+        rule = self._checked_rule(table, "|COR|")
+        model = replace(model, chains=self._checked_chains())
+        self._fit(MixtureFitting(table, rule, bool(self.correct_selection), model, binarize))
         self._warn_if_poor()
         return self
 
-    def _fit(self, model: MixtureModel, X: Any, y: Any) -> None:
-        """Select and draw from the posterior; nothing is remembered before all is done."""
-        binarize = check_binarize(self.binarize)
-        table = check_training(self, X, y, "two classes")
-        _check_size(table.y.size)
-        rule, chains = self._checked_rule(table, "|COR|"), self._checked_chains()
-        scores_of = partial(count_scores, table.X, table.y, binarize, table.label)
-        scores, selection = self._selected(scores_of, rule, table)
-        self._warn_if_large(chains, selection.indices.size * _NUMBERS_PER_FEATURE)
-        cuts = scores.take(selection.indices).cuts
-        columns = table.X[:, selection.indices]
-        bits = binarize_columns(
-            columns, cuts, binarize, lambda j: table.label(int(selection.indices[j]))
-        )
-        event = selection.event if self.correct_selection else selection.event.emptied()
-        posterior = model.condition(bits, table.y, event, **chains.arguments)
+    def _before_conditioning(self, fitting: Any, selection: Selection[Any]) -> None:
+        self._warn_if_large(fitting.model.chains, selection.indices.size * _NUMBERS_PER_FEATURE)
+
+    def _learned(self, fitted: FittedMixture) -> dict[str, Any]:
+        posterior: Any = fitted.predictive
         draws = posterior.draws
-        self._remember_draws(table, selection, scores, draws, draws["log_omission"])
-        self._kept = _Kept(cuts, binarize, posterior)
-        self.classes_, self.binarize_thresholds_ = table.classes, cuts
-        self.group_probability_ = draws.stacked("labels").mean(axis=0)
+        return {
+            **self._shown(draws, draws["log_omission"]),
+            "binarize_thresholds_": fitted.thresholds,
+            "group_probability_": draws.stacked("labels").mean(axis=0),
+        }
 
     def _checked_model(self) -> MixtureModel:
-        """Check the parameters that do not depend on the data, and return the model they make."""
+        """Check the parameters that do not depend on the data, and return the model."""
         self._check_rule()
         check_choice("adjust_labels", self.adjust_labels, ("exact", "ignore"))
         priors = (
@@ -245,32 +241,17 @@ class SelectiveMixtureClassifier(LogJointClassifier, LatentEstimator):
         )
         return MixtureModel(*priors, adjust_labels=self.adjust_labels)
 
-    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        kept = self._kept
-        bits = binarize_columns(rows, kept.thresholds, kept.binarize, self._label_kept)
-        log_joint = kept.posterior.log_joint(bits)
-        return log_joint if log_prior is None else np.asarray(log_joint + log_prior - self._log_psi)
-
-    @property
-    def _log_psi(self) -> Floats:
-        check_is_fitted(self)
-        return self._kept.posterior.log_psi
-
 
 def _check_size(n: int) -> None:
-    """Raise, or warn, where there are more cases than tables over their numbers allow."""
+    """Raise or warn where there are too many cases for the tables that the chains need."""
     if n > _MOST_CASES:
         raise ValueError(
-            f"{n} cases are too many for SelectiveMixtureClassifier, which takes {_MOST_CASES} at "
-            "most: use SelectiveBernoulliNB, or fit some of the cases."
+            f"{n} cases are too many for SelectiveMixtureClassifier, whose limit is {_MOST_CASES}: "
+            "use SelectiveBernoulliNB, or fit to fewer cases."
         )
     if n > _MANY_CASES:
-        warnings.warn(
-            f"SelectiveMixtureClassifier: {n} cases are many. The time that a fit takes grows with "
-            "their cube, and the memory, gigabytes, with their square: progress=True shows how far "
-            "it is. SelectiveBernoulliNB takes any number of cases.",
-            UserWarning,
-            stacklevel=4,
+        warn(
+            f"SelectiveMixtureClassifier: fitting {n} cases takes long and needs gigabytes of "
+            "memory. Time grows with the cube of the number of cases, memory with its square. Use "
+            "progress=True to show the progress, or SelectiveBernoulliNB, which has no such limit.",
         )

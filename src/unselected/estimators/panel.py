@@ -1,40 +1,47 @@
-"""Fitted estimators that need only the columns that were kept."""
+"""Fitted estimators that need only the kept columns."""
 
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from unselected._typing import ColumnNamer, Floats
 from unselected.columns.sources import ColumnSource
-from unselected.estimators.base import PredictiveRegressor
-from unselected.estimators.explaining import ExplainingClassifier
 from unselected.estimators.inputs import as_columns, column_label, naming_the_column
-from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
-from unselected.models.regression import RegressionPosterior
+from unselected.estimators.predicting import (
+    ExplainedPredictions,
+    ResponsePredictions,
+    RowsToPredict,
+)
+from unselected.fitted.predictor import (
+    ClassPredictor,
+    Predictor,
+    ResponsePredictor,
+    kept_features,
+)
 
-K = TypeVar("K", KeptBernoulli, KeptGaussian, KeptRegression)
-C = TypeVar("C", KeptBernoulli, KeptGaussian)
 
+class Panel(BaseEstimator):
+    """A fitted estimator that needs only its kept columns.
 
-class Panel(BaseEstimator, Generic[K]):
-    """A fitted estimator on its kept columns alone: fitting changes nothing, cloning returns it."""
+    Fitting changes nothing, and cloning returns the panel itself.
+    """
 
-    kept: K
+    predictor: Any
 
     @property
     def n_features_in_(self) -> int:
         """The number of kept columns."""
-        return self.kept.n_columns
+        return int(self.predictor.n_columns)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the kept columns."""
-        if self.kept.names is None:
+        names: NDArray[Any] | None = self.predictor.names
+        if names is None:
             raise AttributeError("the estimator was fitted to columns without names")
-        return self.kept.names
+        return names
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -43,7 +50,7 @@ class Panel(BaseEstimator, Generic[K]):
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Return the panel as it is: it is fitted.
+        """Return the panel unchanged: it is already fitted.
 
         Parameters
         ----------
@@ -57,7 +64,7 @@ class Panel(BaseEstimator, Generic[K]):
 
     def _checked_rows(self, X: Any) -> NDArray[Any]:
         """Return rows of the kept columns, as numbers and in their order."""
-        names = self.kept.names
+        names = self.predictor.names
         if names is not None and hasattr(X, "columns"):
             X = _columns_by_name(X, names)
         try:
@@ -76,18 +83,23 @@ class Panel(BaseEstimator, Generic[K]):
             rows = rows[:, np.arange(rows.shape[1])]
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {rows.shape[1]} columns, but the panel needs its {self.n_features_in_}."
+                f"X has {rows.shape[1]} columns, but the panel needs {self.n_features_in_}: pass "
+                "the kept columns only."
             )
         return rows
 
     def _label(self, column: int) -> str:
-        return column_label(column, self.kept.names)
+        return column_label(column, self.predictor.names)
+
+    def _to_predict(self, X: Any) -> RowsToPredict:
+        features = kept_features(self.predictor.fitted)
+        return RowsToPredict(self.predictor, self._checked_rows(X), self._label, features)
 
 
-class ClassifierPanel(ExplainingClassifier, Panel[C]):
-    """What ``panel()`` of a selective classifier returns: it needs the kept columns alone.
+class ClassifierPanel(Panel, ExplainedPredictions):
+    """A fitted classifier that needs only the kept columns, as ``panel()`` returns it.
 
-    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+    `fit` changes nothing, and cloning returns the panel itself.
 
     Attributes
     ----------
@@ -95,54 +107,49 @@ class ClassifierPanel(ExplainingClassifier, Panel[C]):
     n_features_in_ : int
         The number of kept columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the classifier was fitted to named columns. A table with names is then
-        matched by name, in any order; other columns that it has are not looked at.
+        Names of the kept columns, where the classifier was fitted to named columns. The columns of
+        a table with names are then matched by name, in any order; other columns are ignored.
     """
 
-    def __init__(self, kept: C) -> None:
-        self.kept = kept
+    def __init__(self, predictor: ClassPredictor) -> None:
+        self.predictor = predictor
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]
         """The classes."""
-        return self.kept.classes
+        classes: NDArray[Any] = self.predictor.classes
+        return classes
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"ClassifierPanel({self.n_features_in_} columns, classes {self.classes_.tolist()})"
 
-    def _log_joint(self, X: Any, log_prior: Floats | None = None) -> Floats:
-        return self.kept.log_joint(self._checked_rows(X), self._label, log_prior)
 
-    @property
-    def _log_psi(self) -> Floats:
-        return self.kept.log_psi
+class RegressorPanel(Panel, ResponsePredictions):
+    """A fitted regressor that needs only the kept columns, as ``panel()`` returns it.
 
-    def _kept_and_rows(self, X: Any) -> tuple[C, NDArray[Any], ColumnNamer, NDArray[Any]]:
-        names = np.arange(self.n_features_in_) if self.kept.names is None else self.kept.names
-        return self.kept, self._checked_rows(X), self._label, names
-
-
-class RegressorPanel(PredictiveRegressor, Panel[KeptRegression]):
-    """What ``panel()`` of a selective regressor returns: it needs the kept columns alone.
-
-    It is fitted already: `fit` changes nothing, and cloning returns the panel itself.
+    `fit` changes nothing, and cloning returns the panel itself.
 
     Attributes
     ----------
     n_features_in_ : int
         The number of kept columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the regressor was fitted to named columns; see `ClassifierPanel`.
+        Names of the kept columns, where the regressor was fitted to named columns; see
+        `ClassifierPanel`.
     """
 
-    def __init__(self, kept: KeptRegression) -> None:
-        self.kept = kept
+    def __init__(self, predictor: ResponsePredictor) -> None:
+        self.predictor = predictor
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"RegressorPanel({self.n_features_in_} columns)"
 
-    def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
-        return self.kept.posterior, real_rows(self._checked_rows(X), self._label)
+
+def panel_of(predictor: Predictor) -> ClassifierPanel | RegressorPanel:
+    """Return the panel around a predictor."""
+    if isinstance(predictor, ClassPredictor):
+        return ClassifierPanel(predictor)
+    return RegressorPanel(predictor)
 
 
 def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
@@ -153,11 +160,11 @@ def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
     missing = [name for name in names if name not in places]
     if missing:
         shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
-        raise ValueError(f"X lacks {len(missing)} of the panel's columns: {shown}.")
+        raise ValueError(f"X lacks {len(missing)} of the panel's columns: {shown}. Add them.")
     twice = [name for name in names if len(places[name]) > 1]
     if twice:
         raise ValueError(
-            f"X has more than one column named {twice[0]!r}: keep the one that is meant."
+            f"X has more than one column named {twice[0]!r}: rename or drop all but one."
         )
     order = [places[name][0] for name in names]
     return X.iloc[:, order] if hasattr(X, "iloc") else X[:, order]

@@ -2,11 +2,8 @@
 
 from typing import Any, Literal, Self
 
-from sklearn.utils.validation import check_is_fitted
-
 from unselected._typing import Floats
-from unselected.estimators.base import PredictiveRegressor
-from unselected.estimators.fitting import RegressionFitting
+from unselected.estimators.exact import ExactEstimator, Prior, checked_gaussian_model
 from unselected.estimators.inputs import check_training
 from unselected.estimators.leave_one_out import (
     LeaveOneOutFit,
@@ -14,111 +11,115 @@ from unselected.estimators.leave_one_out import (
     response_scores,
     responses_without_each,
 )
-from unselected.estimators.panel import RegressorPanel
-from unselected.estimators.selecting import GaussianEstimator, Prior
-from unselected.fitted.naive_bayes import KeptRegression, real_rows
-from unselected.models.regression import RegressionPosterior
+from unselected.estimators.naive_bayes_fitting import RegressionFitting
+from unselected.estimators.predicting import ResponsePredictions
 from unselected.selection.record import Ties
 from unselected.selection.rules import SelectionRule
 
 
-class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
-    """A real-valued response predicted from a few features out of many, honestly.
+class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
+    """Naive Bayes for a real-valued response that stays honest after feature selection.
 
-    The features most correlated with the response are selected inside `fit`, and the model is
-    conditioned on the kept features *and on the fact that the others looked too weak to be kept*
-    [1]_. Without that second part, chance correlations among many features pass for signal, and the
-    predictive distributions come out too narrow.
+    Features are selected inside `fit`. The model is conditioned on the kept features *and on the
+    fact that the others looked too weak to be kept* [1]_. Without that second part, chance
+    correlations among many features pass for signal, and the predictive distributions are too
+    narrow.
 
-    Given the response y, a feature is normal around a line in y, with variance s^2; the slopes are
-    normal with variance tau^2 s^2 / var(y). tau, which is common to all features, says how related
-    features are to the response. y itself is normal. Everything is integrated in closed form but
-    tau and the one number that is predicted, and these to 1e-9.
+    Given the response y, a feature is normal around a line in y, with variance s^2. The slopes are
+    normal with variance tau^2 s^2 / var(y). tau is common to all features; the larger it is, the
+    more the features are related to the response. y itself is normal. The integrals over tau and
+    over the predicted response are numerical, to 1e-9; all others are in closed form.
+
+    The score of a feature is its absolute correlation with the response.
 
     Parameters
     ----------
     k : int or "loo", default=None
-        Keep this many features, those with the largest absolute correlations.
-        With neither ``k`` nor ``threshold`` all features are kept, and there is nothing to correct.
-        "loo" tries 1, 2, 5, 10, ... up to 1000 and takes the k that best predicts cases left out.
+        Keep the k features with the largest scores. With neither ``k`` nor ``threshold`` all
+        features are kept, and there is nothing to correct. "loo" tries 1, 2, 5, 10, ... up to 1000
+        and takes the k with the lowest leave-one-out log loss.
     threshold : float, default=None
-        Keep the features whose absolute correlation is above this. Not with ``k``.
+        Keep the features whose score is above this. Not with ``k``.
     correct_selection : bool, default=True
-        Condition on the selection. False is what everybody does, for comparison.
+        Condition on the selection. False gives the usual, uncorrected posterior.
     preselected_from : int, default=None
-        Say that X holds only the columns that somebody already kept, by their absolute correlation
-        with this very y, out of so many (the columns of X included). Every column is then kept. The
-        cut is ``threshold``, which every column must exceed, or else the weakest absolute
-        correlation among the columns given. The columns left out are taken to have had no missing
-        values.
+        Set this where X holds only columns that were already selected by their scores with the same
+        y: the number of columns before that selection, those of X included. Every column of X is
+        then kept. The cut is ``threshold``, which all scores must exceed; by default it is the
+        lowest score in X. The columns left out are assumed to have no missing values.
     always_keep : names or numbers of columns, default=None
-        Columns kept whatever their absolute correlation, on top of the ``k`` selected ones. They
-        are used for prediction, modelled as the others are, and say nothing about the selection.
-        Numbers are positions counted from 0, also where the columns are named by numbers.
+        Columns to keep whatever their scores, in addition to the selected ones. They are modelled
+        and used for prediction like the others, and are no part of the selection event. Numbers are
+        positions counted from 0, even where the columns are named by numbers.
     ties : {"first", "random"}, default="first"
-        Who is kept among features tied for the last places: the lower columns, or a random choice.
-        Real-valued features tie only where columns are equal, so that it hardly matters.
+        How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
+        among the tied columns (the paper's rule). The event conditioned on is that of the rule.
+        Scores of binary features are compared in exact integers. Real-valued features tie only
+        where columns are equal.
     concentration_prior : pair of float, default=(0.5, 5.0)
-        Shape and rate of the inverse-gamma prior of the concentration 1 / tau^2. The default is
-        a half-normal prior of tau with variance 1/10, the paper's prior in these units.
+        Shape and rate of the inverse-gamma prior of the concentration 1 / tau^2. The default is a
+        half-normal prior of tau with variance 1/10, the paper's prior in these units.
     variance_shrinkage : float, default=0.0
-        Draw the variances of the features towards each other: a feature's variance is taken to be
-        inverse-chi-squared with this many degrees of freedom around a common variance, which is
-        learned. It is worth as many cases, 0.1 to 10^6, and makes sense where all features have the
-        same unit. With 0 each feature has a variance of its own, and its unit does not matter.
+        Shrink the variances of the features towards each other. The prior of a feature's variance
+        is inverse-chi-squared, with this many degrees of freedom (0.1 to 10^6), around a common
+        variance that is learned. This makes sense where all features have the same unit. With 0
+        each feature has a variance of its own, and its unit does not matter.
     prior : {"common", "sparse"}, default="common"
-        "common" is the paper's: every feature changes with the response, by as much as the others
-        typically do. "sparse" has two groups: an unknown fraction of the features is like that, and
-        the others are not related to the response at all. The fraction is log-uniform from 1 / p to
-        1, where p is the number of features that selection looked at. Not with
-        ``variance_shrinkage``.
+        "common" is the paper's prior: every feature is related to the response, and the strengths
+        of the relations have a common scale. "sparse" has two groups: an unknown fraction of the
+        features is related to the response in this way, and the others are not related to it at
+        all. The fraction is log-uniform from 1 / p to 1, where p is the number of features before
+        selection. Not with ``variance_shrinkage``.
     store_scores : bool, default=False
-        Keep the scores of all features, not only of the kept ones. Without it the memory that a fit
-        needs besides X does not grow with the number of columns.
+        Store the scores of all features, not only of the kept ones. Without it, the memory that a
+        fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
-        Used by ``ties="random"`` only.
+        Seed of ``ties="random"``; not used otherwise.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X has names that are all strings.
+        Names of these columns, where X has names that are all strings.
     selection_ : Selection
-        Which features were kept, by which rule, and the event that this makes.
+        Which features were kept, by which rule, and the selection event.
+    k_ : int
+        Number of selected features, not counting ``always_keep``.
     threshold_ : float or None
-        The cut on the absolute correlation; None where neither ``k`` nor ``threshold`` nor
-        ``preselected_from`` made one.
+        The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
-        The absolute correlations of the kept features, in the order of ``selection_.indices``.
+        Absolute correlations of the kept features, in the order of ``selection_.indices``.
     feature_scores_ : ndarray of shape (n_features_in_,)
-        The scores of all features; only with ``store_scores=True``.
+        Scores of all features, NaN where a feature has none; only with ``store_scores=True``.
     concentration_ : ndarray of shape (n_nodes,)
-        Values of 1 / tau^2 that the predictions average over.
+        Quadrature nodes: the values of 1 / tau^2 that the predictions average over.
     concentration_weights_ : ndarray of shape (n_nodes,)
-        Their posterior probabilities, which sum to 1.
+        Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
-        For each of them, the probability that a feature without missing values has an absolute
-        correlation of at most ``threshold_``; 1 where there is no cut.
+        At each node, the probability that the score of a feature without missing values is at most
+        ``threshold_``; 1 where there is no cut.
     related_fraction_ : ndarray of shape (n_nodes,)
-        With ``prior="sparse"``, the fraction of related features that belongs to each of these
-        concentrations.
+        The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)
-        With ``prior="sparse"``, the posterior probability that each kept feature is related to
-        the response, selection accounted for: 1 less its local false discovery rate.
+        The posterior probability that each kept feature is related to the response, given the
+        selection: 1 less its local false discovery rate. Only with ``prior="sparse"``.
     k_path_ : list of LeaveOneOutFit
-        With ``k="loo"``, how well each k that was tried predicts cases left out.
+        Leave-one-out scores of each k that was tried; only with ``k="loo"``.
     loo_score_ : LeaveOneOutFit
-        How well cases left out are predicted; computed when it is asked for.
+        Leave-one-out scores, computed on access.
     log_marginal_likelihood_ : float
-        log P(kept features, event | y), the event left out where there is no correction;
-        up to a constant, for the priors of means and variances are improper.
+        log P(kept features, event | y), without the event where ``correct_selection=False``. It is
+        known up to a constant, because the priors of means and variances are improper.
 
     Notes
     -----
-    NaN is a missing value: it is left out of the sums of its feature, and of predictions. Where
-    values are missing, a correlation is that of the cases in which the feature is known. New values
-    more than 10^8 spreads away from the mean of their feature are moved there.
+    NaN is a missing value. It is left out of the sums of its feature and of predictions. Where
+    values are missing, the correlation is that of the cases with known values. A column with fewer
+    than three known values, or with known values for one response only, cannot be selected. It is
+    left out with a warning and is no part of the event; ``selection_.unscored`` lists such columns.
+    New values more than 10^8 standard deviations from the mean of their feature are moved to that
+    distance.
 
     References
     ----------
@@ -140,7 +141,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
     [0.56, 0.98]
     """
 
-    _kept: KeptRegression
+    _takes_missing = True
 
     def __init__(
         self,
@@ -170,44 +171,35 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select features, and condition the model on them and on the selection.
+        """Select features, and condition the model on the kept features and the selection.
 
         Parameters
         ----------
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
-            Numbers, not all the same; three or more.
+            At least three numbers, not all equal.
 
         Returns
         -------
         self : SelectiveNaiveRegressor
-            An error leaves the estimator as it was.
+            The fitted estimator. After an error it is unchanged.
         """
-        model = self._checked_model()
+        self._check_rule()
+        model = checked_gaussian_model(
+            self.concentration_prior, self.variance_shrinkage, self.prior
+        )
         table = check_training(self, X, y, "numbers")
         rule = self._checked_rule(table, "|COR|")
         how = (bool(self.correct_selection), self.prior == "sparse")
         self._fit(RegressionFitting(table, rule, *how, model))
         return self
 
-    def panel(self) -> RegressorPanel:
-        """Return a fitted regressor that needs only the kept columns.
-
-        Returns
-        -------
-        panel : RegressorPanel
-            It predicts as this regressor does, from tables with the kept columns: matched by
-            name, in any order, where names exist; else in the order of ``selection_.indices``.
-        """
-        check_is_fitted(self)
-        return RegressorPanel(self._kept)
-
     def loo_predict(self, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Return the predictive means of the training cases, each from a fit without it.
 
-        Everything is done anew without the case, selection included, from one more pass over the
-        training set.
+        Everything is repeated without the case, selection included. This takes one more pass over
+        the training set.
 
         Parameters
         ----------
@@ -236,7 +228,7 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         fitting = self._fitting_to_leave_out()
         if self.k == "loo":
             raise ValueError(
-                "k='loo' chooses k by these predictions: use "
+                "k='loo' chooses k by leave-one-out predictions, which are then too good: use "
                 "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
             )
         return responses_without_each(fitting, [fitting.rule])[0]
@@ -245,8 +237,3 @@ class SelectiveNaiveRegressor(PredictiveRegressor, GaussianEstimator):
         self, fitting: RegressionFitting, rules: list[SelectionRule]
     ) -> list[LeaveOneOutFit]:
         return response_scores(responses_without_each(fitting, rules), fitting.table.y, rules)
-
-    def _posterior_of_rows(self, X: Any) -> tuple[RegressionPosterior, Floats]:
-        check_is_fitted(self)
-        rows = self._kept_of(self._checked_rows(X))
-        return self._kept.posterior, real_rows(rows, self._label_kept)

@@ -1,4 +1,4 @@
-"""The paper's experiments, and a comparison on a user's own data: functions, records.
+"""The paper's experiments, and comparisons on a user's own data: functions that return records.
 
 Public modules
 --------------

@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unselected.dependence.power import Dependence
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.exact import Prior
 from unselected.estimators.factor import SelectiveFactorClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.mixture import SelectiveMixtureClassifier
-from unselected.estimators.selecting import Prior
 from unselected.experiments.replicates import Record, run_replicates
 from unselected.experiments.simulation import scores
 from unselected.files.tables import read_table
@@ -103,13 +103,13 @@ def colon(
         values and `SelectiveGaussianNB`.
     normalize : bool
         Take logs and bring each tissue to mean 0 and standard deviation 1 first. The paper does not
-        say it, but only then is the last selected correlation "around 0.5".
+        say so, but only then is the smallest kept correlation "around 0.5".
     prior, dependence
         Of the classifiers; the paper's are "common" and "none".
     model : {"naive", "latent"}
         Naive Bayes, as in the paper, or a model with latent variables: `SelectiveMixtureClassifier`
         for binary features, `SelectiveFactorClassifier` for real ones. Each of the 1240 fits of a
-        division runs two chains; chains that mix poorly are not complained of.
+        division runs two chains; warnings about poor mixing are not shown.
     n_draws : int or None
         Of each chain of a latent model, after half as many for warm-up; None is 500.
     seed, n_jobs, checkpoint, progress
@@ -139,7 +139,7 @@ def colon(
         "quadrature": quadrature,
         "sum of the data": float(X.sum()),
     }
-    if (prior, dependence) != ("common", "none"):  # so that older checkpoints can be continued
+    if (prior, dependence) != ("common", "none"):  # older checkpoints can be continued
         settings |= {"prior": prior, "dependence": dependence}
     classifier: Classifier
     if model == "latent":

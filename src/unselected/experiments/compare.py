@@ -34,6 +34,7 @@ from unselected.experiments.folds import (
     mean_with_interval,
     out_of_fold,
     resampled_cases,
+    rows_for,
     settings_of,
     with_and_without_correction,
     with_numbered_columns,
@@ -44,7 +45,7 @@ from unselected.statistics.counting import count_classes
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
 
-# A probability of 0 for what happened counts as this.
+# A probability of 0 for the observed class counts as this.
 _LEAST_PROBABILITY = 1e-15
 
 
@@ -69,7 +70,7 @@ class TrainingMedianBits(TransformerMixin, BaseEstimator):
 def usual_methods(
     k: int, *, ours: SelectiveClassifier, first: Sequence[Any], inner_splits: int, seed: int
 ) -> dict[str, ClassifierMixin]:
-    """Return what people use instead, each selecting ``k`` features inside its own fit.
+    """Return the usual methods, each selecting ``k`` features inside its own fit.
 
     With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, after the
     steps in ``first``, and those for logistic regression are standardized.
@@ -144,12 +145,12 @@ def compare(
     checkpoint: str | None = None,
     progress: bool = False,
 ) -> list[ComparisonRecord]:
-    """Cross-validate this library's classifier beside what people use instead.
+    """Cross-validate this library's classifier and the usual methods.
 
     Selection is inside every fold for every method. With a `SelectiveBernoulliNB` all methods see
-    the same bits. With a `SelectiveGaussianNB` they see the numbers; where values are missing (NaN)
-    the usual methods, which cannot do without them, get the column's training median in their
-    place (scikit-learn's SimpleImputer), and ours leave them out.
+    the same bits. With a `SelectiveGaussianNB` they see the numbers. Missing values (NaN) are
+    replaced by the column's training median for the usual methods (scikit-learn's SimpleImputer);
+    ours leave them out.
 
     Parameters
     ----------
@@ -188,6 +189,7 @@ def compare(
         _one_repeat,
         X=table.dense,
         y=table.y,
+        names=table.names,
         k=k,
         ours=with_numbered_columns(ours, table),
         n_splits=n_splits,
@@ -244,7 +246,7 @@ def _checked_classifier(
 
 
 def _check_class_sizes(table: TrainingTable, n_splits: Splits, methods: list[str]) -> None:
-    """Raise where a fold or, for methods that calibrate, an inner fold would lack a class."""
+    """Raise if a fold or, for methods that calibrate, an inner fold would lack a class."""
     sizes = np.bincount(table.y)
     smallest = int(sizes.min())
     found = (
@@ -277,6 +279,7 @@ def _one_repeat(
     *,
     X: NDArray[Any],
     y: NDArray[np.intp],
+    names: NDArray[Any] | None,
     k: int,
     ours: SelectiveClassifier,
     n_splits: Splits,
@@ -292,11 +295,11 @@ def _one_repeat(
 
     folds: LeaveOneOut | StratifiedKFold
     if n_splits == "loo":
-        known, folds = _without_each(X, y, ours, methods), LeaveOneOut()
+        known, folds = _without_each(rows_for(ours, X, names), y, ours, methods), LeaveOneOut()
     else:
         known, folds = {}, StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed)
     predicted = out_of_fold(
-        X, y, folds.split(X, y), for_training, lambda model, X, _: model.predict_proba(X)
+        X, y, folds.split(X, y), for_training, lambda model, X, _: model.predict_proba(X), names
     )
     predicted |= known
     return [
@@ -306,7 +309,7 @@ def _one_repeat(
 
 
 def _without_each(
-    X: NDArray[Any], y: NDArray[np.intp], ours: SelectiveClassifier, methods: list[str]
+    X: Any, y: NDArray[np.intp], ours: SelectiveClassifier, methods: list[str]
 ) -> dict[str, OutOfFold]:
     """Predict each case, left out, by those of our methods that can do so in one pass."""
     if ours.k is None or ours.k == "loo":  # how many features it takes differs between cases
@@ -332,10 +335,10 @@ def comparison_table(
 ) -> list[ComparisonRow]:
     """Average over repetitions, and resample the cases for intervals.
 
-    The intervals say how far the means would move with other cases of the same kind; the folds of
-    one data set overlap, so that the spread over repetitions would look too certain.
+    The intervals say how much the means would vary with other cases of the same kind. The folds of
+    one data set overlap, so the variation over repetitions would be too small.
 
-    With p_g the probability of class g, and c the class seen, the numbers are the means of
+    With p_g the probability of class g, and c the observed class, the numbers are the means of
 
     - log_loss: -log p_c, in which 0 counts as 1e-15;
     - squared_error: half the sum over classes of (p_g - [g = c])^2, which for two classes is the

@@ -1,4 +1,4 @@
-"""Which method predicts a real-valued response best, and says so honestly: cross-validation."""
+"""Which method predicts a real-valued response best: repeated cross-validation."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -34,7 +34,7 @@ from unselected.experiments.folds import (
 )
 from unselected.experiments.replicates import Record, run_replicates
 
-# The ends of the central intervals, and what these promise.
+# The ends of the central intervals, and their nominal coverage.
 TAILS = (0.05, 0.95)
 PROMISED_COVERAGE = 0.9
 
@@ -42,7 +42,7 @@ PROMISED_COVERAGE = 0.9
 _PENALTIES = np.logspace(-2, 7, 28)
 
 # A standard deviation below this part of the response's own counts as this part: a method whose
-# residuals are all 0 would else promise certainty.
+# residuals are all 0 would otherwise be certain.
 _LEAST_DEVIATION = 1e-9
 
 MEAN_ONLY = "mean of the response"
@@ -66,7 +66,7 @@ class NormalAround:
         self.deviation = deviation
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the regressor, and find how far it is off."""
+        """Fit the regressor, and find the standard deviation of its errors."""
         self.regressor_ = clone(self.regressor).fit(X, y)
         self.std_ = max(self.deviation(self.regressor_, X, y), _LEAST_DEVIATION * float(np.std(y)))
         return self
@@ -97,7 +97,7 @@ def ridge_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # n
 def usual_regressors(
     k: int, *, first: Sequence[Any], inner_splits: int, seed: int
 ) -> dict[str, Any]:
-    """Return what people use instead; those that select ``k`` features do so inside their fit.
+    """Return the usual methods; those that select ``k`` features do so inside their fit.
 
     The steps in ``first`` come first; features are standardized where a penalty or a prior is
     common to all.
@@ -168,15 +168,14 @@ def compare_regression(
     checkpoint: str | None = None,
     progress: bool = False,
 ) -> list[RegressionComparisonRecord]:
-    """Cross-validate this library's regressor beside what people use instead.
+    """Cross-validate this library's regressor and the usual methods.
 
     Selection is inside every fold for every method that selects. The predictive distributions of
     the usual methods are normal, with the standard deviation that BayesianRidge itself gives, that
     of the residuals (divisor n - k - 1) for least squares and for the mean of the response, and
     that of the cross-validation which chose the penalty for LassoCV and RidgeCV, which use all
-    features. Where values are missing (NaN) the usual methods, which cannot do without them, get
-    the column's training median in their place (scikit-learn's SimpleImputer), and ours leave them
-    out.
+    features. For the usual methods missing values (NaN) are replaced by the column's training
+    median (scikit-learn's SimpleImputer); ours leave them out.
 
     Parameters
     ----------
@@ -193,8 +192,8 @@ def compare_regression(
     methods : sequence of str, default=None
         Names of the methods to run, of those in `regression_method_names`. By default all, but
         for "SelectKBest + LinearRegression" where the smallest training set has no more than k + 1
-        cases: least squares then leaves no residuals to tell a standard deviation from, and to
-        name the method is an error.
+        cases: least squares then leaves no residuals to estimate a standard deviation from, and
+        naming the method is an error.
     seed, n_jobs, checkpoint, progress
         See `run_replicates`.
 
@@ -212,6 +211,7 @@ def compare_regression(
         _one_repeat,
         X=table.dense,
         y=table.y,
+        names=table.names,
         k=k,
         ours=with_numbered_columns(ours, table),
         n_splits=n_splits,
@@ -255,7 +255,7 @@ def _possible_methods(methods: Sequence[str] | None, k: int, n_training: int) ->
         return [name for name in chosen if name != _LINE]
     raise ValueError(
         f"methods has {_LINE!r}, which with k={k} and training sets of {n_training} cases leaves "
-        "no residuals to tell a standard deviation from: choose a smaller k, or leave it out."
+        "no residuals to estimate a standard deviation from: choose a smaller k, or leave it out."
     )
 
 
@@ -277,6 +277,7 @@ def _one_repeat(
     *,
     X: NDArray[Any],
     y: Floats,
+    names: NDArray[Any] | None,
     k: int,
     ours: SelectiveNaiveRegressor,
     n_splits: int,
@@ -296,7 +297,7 @@ def _one_repeat(
         return {name: made[name] for name in methods}
 
     folds = KFold(n_splits, shuffle=True, random_state=fold_seed).split(X)
-    predicted = out_of_fold(X, y, folds, for_training, _predicted)
+    predicted = out_of_fold(X, y, folds, for_training, _predicted, names)
     return [
         asdict(
             RegressionComparisonRecord(
@@ -333,7 +334,7 @@ def regression_table(
 ) -> list[RegressionComparisonRow]:
     """Average over repetitions, and resample the cases for intervals.
 
-    The intervals say how far the numbers would move with other cases of the same kind. The numbers
+    The intervals say how much the numbers would vary with other cases of the same kind. The numbers
     are the mean log predictive density of the actual responses, the root of the mean squared error
     of the predictive means, the fraction of responses inside the central 90 % intervals, ends
     included, and the mean width of these.

@@ -14,7 +14,10 @@ from sklearn.pipeline import Pipeline
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate
-from unselected.estimators.inputs import TrainingTable, check_whole, find_columns
+from unselected.columns.sources import ArrayColumns
+from unselected.estimators.inputs import TrainingTable, find_columns
+from unselected.estimators.parameters import check_whole
+from unselected.estimators.selecting import SelectiveEstimator
 
 
 class RecordOfMethod(Protocol):
@@ -38,7 +41,7 @@ class OutOfFold(NamedTuple):
 
 
 def with_and_without_correction(ours: Any) -> dict[str, Any]:
-    """Return an estimator of this library in both manners, not fitted."""
+    """Return an estimator of this library with and without correction, not fitted."""
     return {
         "corrected": clone(ours).set_params(correct_selection=True),
         "uncorrected": clone(ours).set_params(correct_selection=False),
@@ -77,7 +80,7 @@ def settings_of(
 
 
 def imputers(X: NDArray[Any]) -> list[SimpleImputer]:
-    """Return what has to stand before methods that cannot take missing values: often nothing."""
+    """Return the steps that methods without missing values need first: often none."""
     missing = X.dtype.kind == "f" and bool(np.isnan(X).any())
     return [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
 
@@ -87,7 +90,8 @@ def out_of_fold(
     y: NDArray[Any],
     folds: Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]],
     methods: Callable[[NDArray[Any]], Mapping[str, Any]],
-    predict: Callable[[Any, NDArray[Any], NDArray[Any]], Floats],
+    predict: Callable[[Any, Any, NDArray[Any]], Floats],
+    names: NDArray[Any] | None,
 ) -> dict[str, OutOfFold]:
     """Predict every case by methods that were fitted, selection included, to the other folds.
 
@@ -100,6 +104,8 @@ def out_of_fold(
         Given the responses of a training set, the methods by name, not fitted.
     predict : callable
         Given a fitted method, the rows and the responses of a test, one row of numbers for each.
+    names : array of str, or None
+        What the columns are called, for errors of our own methods.
 
     Returns
     -------
@@ -113,8 +119,9 @@ def out_of_fold(
         for name, method in methods(y[train]).items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # f_classif divides by zero on constant columns
-                model = _fitted(name, method, X[train], y[train])
-                parts.setdefault(name, []).append(predict(model, X[test], y[test]))
+                model = _fitted(name, method, rows_for(method, X[train], names), y[train])
+                rows = rows_for(method, X[test], names)
+                parts.setdefault(name, []).append(predict(model, rows, y[test]))
             needed.setdefault(name, []).append(len(columns_needed(model)))
     back = np.argsort(np.concatenate(tests))
     return {
@@ -123,7 +130,12 @@ def out_of_fold(
     }
 
 
-def _fitted(name: str, method: Any, X: NDArray[Any], y: NDArray[Any]) -> Any:
+def rows_for(method: Any, X: NDArray[Any], names: NDArray[Any] | None) -> Any:
+    """Return rows as a method takes them: ours also take the names of the columns, for errors."""
+    return ArrayColumns(X, names) if isinstance(method, SelectiveEstimator) else X
+
+
+def _fitted(name: str, method: Any, X: Any, y: NDArray[Any]) -> Any:
     try:
         return method.fit(X, y)
     except ValueError as error:
@@ -146,7 +158,7 @@ def columns_needed(model: Any) -> set[int]:
 
 
 def by_method(records: Iterable[R]) -> dict[str, list[R]]:
-    """Return the records of each method, in the order in which the methods come."""
+    """Return the records of each method, in the order of the methods."""
     groups: dict[str, list[R]] = {}
     for record in records:
         groups.setdefault(record.method, []).append(record)

@@ -31,18 +31,18 @@ def run_replicates(
 ) -> list[Record]:
     """Run ``work(replicate, seed)`` for each replicate, and return all records in order.
 
-    Each replicate has a seed of its own, spawned from ``seed``, so that neither the number of
-    jobs nor an interruption changes a number. With ``checkpoint``, the path of a file, finished
-    replicates are written there as they come; called again with the same settings, the run goes
-    on where it was.
+    Each replicate has a seed of its own, spawned from ``seed``, so neither the number of jobs nor
+    an interruption changes a number. With ``checkpoint``, the path of a file, finished
+    replicates are written there as they finish; called again with the same settings, the run
+    continues.
 
     Parameters
     ----------
     work : callable
         Returns records of plain JSON types. With several jobs it runs in other processes.
     settings : mapping
-        What the numbers depend on besides the number of replicates; a checkpoint made with other
-        settings is refused.
+        What the numbers depend on, apart from the number of replicates. A checkpoint made with
+        other settings is refused.
     """
     seeds = np.random.SeedSequence(seed).spawn(n_replicates)
     store = Checkpoints(checkpoint, {**settings, "seed": seed}) if checkpoint else None

@@ -15,15 +15,15 @@ Coding = Literal["dosage", "presence"]
 
 _OF_SAMPLES = ("fid", "iid", "father", "mother", "sex", "pheno")
 _OF_VARIANTS = ("chromosome", "sid", "cm_position", "bp_position", "allele_1", "allele_2")
-# Bytes of a block. bed-reader numbers all variants whenever a file is opened, so that few large
-# blocks are faster than many small ones.
+# Bytes of a block. bed-reader numbers all variants whenever it opens a file, so few large blocks
+# are faster than many small ones.
 _BLOCK_BYTES = 1 << 26
 # What bed-reader writes for a missing genotype where the type is int8.
 _MISSING = -127
 
 
 class BedColumns(FileColumns):
-    """Genotypes: how often a sample has the first allele of a variant, or whether it has it."""
+    """Genotypes: the number of copies of the first allele of a variant, or its presence."""
 
     def __init__(
         self, path: str, shape: tuple[int, int], coding: Coding, names: NDArray[Any] | None
@@ -77,7 +77,7 @@ def open_bed(path: str, *, names: bool, coding: Coding) -> BedColumns:
 
 
 def _bed(path: str, shape: tuple[int, int] | None = None) -> Any:
-    """Return the opened file; where its shape is known, its two neighbours are not read again."""
+    """Return the opened file; with a known shape the .bim and .fam files are not read again."""
     known: dict[str, Any] = {}
     if shape is not None:
         unread = dict.fromkeys(_OF_SAMPLES + _OF_VARIANTS)
@@ -87,7 +87,7 @@ def _bed(path: str, shape: tuple[int, int] | None = None) -> Any:
 
 
 def _check_size(path: str, n: int, p: int) -> None:
-    """Raise unless the file has three bytes and a quarter of a byte for each genotype."""
+    """Raise unless the size is 3 bytes and a quarter of a byte for each genotype."""
     size, expected = Path(path).stat().st_size, 3 + -(-n // 4) * p
     if size != expected:
         raise TableError(
@@ -97,7 +97,7 @@ def _check_size(path: str, n: int, p: int) -> None:
 
 
 def _variant_names(file: Any) -> list[str]:
-    """Return the ids of the variants; one without its own is called by place and alleles."""
+    """Return the ids of the variants; one without a unique id gets its position and alleles."""
     ids: list[str] = file.sid.tolist()
     times = Counter(ids)
     if len(times) == len(ids) and "." not in times:

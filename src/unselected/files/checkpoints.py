@@ -1,4 +1,4 @@
-"""Finished replicates of a long run, kept as they come, so that a killed run can be continued."""
+"""Finished replicates of a long run, stored one by one, so that a killed run can continue."""
 
 import json
 import os
@@ -6,35 +6,35 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
-from unselected.files.writing import plain
+from unselected.fitted.json_checks import plain
 
 _FORMAT = "unselected checkpoints"
 _VERSION = 1
-# How every such file begins, even one whose first line is not finished.
+# How every checkpoint file begins, even one whose first line is incomplete.
 _BEGINNING = b'{"format": "unselected checkpoints", "version": '
 
 
 class CheckpointError(ValueError):
-    """A file of finished replicates does not go with this run; the message says what to do."""
+    """A checkpoint file cannot be used for this run; the message says what to do."""
 
 
 class Checkpoints:
     """A file of JSON lines: the settings of the run first, then one line per finished replicate.
 
-    A line counts only with its end. The process may be killed at any moment: a line without an end
-    is dropped when the file is opened again, and its replicate is not among the finished ones.
+    The process may be killed at any moment. A line without a line end is dropped when the file is
+    opened again, and its replicate is not finished.
 
     Parameters
     ----------
     path : str or path
-        Made where it does not exist.
+        Created where it does not exist.
     settings : dict
-        All that the numbers of a replicate depend on, by name.
+        Everything that the results of a replicate depend on, by name.
 
     Raises
     ------
     CheckpointError
-        Where the file was made with other settings, is damaged, or is something else.
+        Where the file was written with other settings, is damaged, or is not a checkpoint file.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any]) -> None:
@@ -46,9 +46,9 @@ class Checkpoints:
         self._open()
 
     def finished(self) -> dict[int, dict[str, Any]]:
-        """Return the records of the finished replicates, by number, in the order they came.
+        """Return the records of the finished replicates, by number, in the order of finishing.
 
-        They are as JSON returns them, whether read or added just now: tuples and arrays are lists,
+        Records are as JSON returns them, also those added in this run: tuples and arrays are lists,
         and keys are strings.
         """
         return dict(self._finished)

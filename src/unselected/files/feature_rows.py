@@ -1,16 +1,18 @@
-"""A table with features in rows: their names come first, then a cell for each sample."""
+"""Tables with features in rows: each row has the name of a feature and a cell per sample."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from numpy.typing import NDArray
 
-from unselected.files.cells import Block, labels, numbers, side_by_side, strings
+from unselected.files.cells import Block, Decimals, labels, numbers, side_by_side, strings
 from unselected.files.table_request import Request, Table
 
 
-def from_feature_rows(ids: list[str], blocks: Iterable[Block], request: Request) -> Table:
-    """Return the table of blocks of features, whose one column of text holds their names."""
+def from_feature_rows(
+    ids: list[str], blocks: Iterable[Block], request: Request, decimals: Decimals | None = None
+) -> Table:
+    """Return the table from blocks of features, whose single text column holds their names."""
     if request.id_column is not None:
         raise request.error(
             f"the id column {request.id_column!r} does not go with features in rows, where the "
@@ -27,12 +29,14 @@ def from_feature_rows(ids: list[str], blocks: Iterable[Block], request: Request)
         for row in _one_by_one(block, request):
             name = row.texts[0][0]
             if name == request.target:
-                y = labels([*map(str, row.cells[0])], request, lambda j: f"sample {ids[j]!r}")
+                texts = [*map(str, row.cells[0])]
+                y = labels(texts, request, lambda j: f"sample {ids[j]!r}", decimals)
             else:
-                features[name] = numbers(row, ids, request)[0]
-    request.check_distinct(names, "feature")
+                features[name] = numbers(row, ids, request, decimals)[0]
     if request.target is not None and y is None:
-        raise request.absent(request.target, "the target", names)
+        hint = request.not_turned if request.target in ids else ""
+        raise request.absent(request.target, "the target", names, hint)
+    request.check_distinct(names, "feature")
     chosen = list(features) if request.columns is None else list(request.columns)
     request.check_features(chosen, names)
     X = side_by_side([features[name] for name in chosen], len(ids))
@@ -40,7 +44,7 @@ def from_feature_rows(ids: list[str], blocks: Iterable[Block], request: Request)
 
 
 def _one_by_one(block: Block, request: Request) -> Iterator[Block]:
-    """Yield the rows of a block that are wanted."""
+    """Yield the requested rows of a block, one by one."""
     wanted = None if request.columns is None else {request.target, *request.columns}
     for j, texts in enumerate(block.texts):
         if wanted is None or texts[0] in wanted:

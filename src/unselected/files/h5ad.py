@@ -20,12 +20,12 @@ class DenseH5ad(FileColumns):
         with _file(self.path) as file:
             if isinstance(columns, slice):
                 return np.asarray(file["X"][:, columns])
-            ordered, back = np.unique(columns, return_inverse=True)  # which HDF5 wants
+            ordered, back = np.unique(columns, return_inverse=True)  # HDF5 needs increasing order
             return np.asarray(file["X"][:, ordered])[:, back]
 
 
 class ByColumnH5ad(FileColumns):
-    """A sparse matrix X stored by columns, of which a block of columns is one piece of the file."""
+    """A sparse matrix X stored by columns: a block of columns is contiguous in the file."""
 
     def __init__(self, path: str, starts: Ints, *args: Any, names: NDArray[Any] | None) -> None:
         super().__init__(path, *args, names=names)
@@ -69,7 +69,7 @@ def open_h5ad(path: str, *, names: bool) -> ColumnSource:
 
 
 def _check_starts(path: str, starts: Ints, p: int, *stored: tuple[int, ...]) -> None:
-    """Raise unless the starts of the columns lie one after the other within what is stored."""
+    """Raise unless the column starts are increasing and end with the stored values."""
     last = (int(starts[-1]),) if starts.size else ()
     in_order = starts.size == p + 1 and starts[0] == 0 and bool(np.all(np.diff(starts) >= 0))
     if not in_order or any(shape != last for shape in stored):
@@ -87,7 +87,7 @@ def _file(path: str) -> Any:
 
 
 def _var_names(var: Any) -> list[Any]:
-    """Return the index of the table of genes; old files have it as a field, new ones by name."""
+    """Return the index of ``var``, which old files store as a field and new ones by name."""
     if hasattr(var, "dtype"):
         return list(var["index" if "index" in var.dtype.names else "_index"].tolist())
     index = var[var.attrs.get("_index", "_index")]

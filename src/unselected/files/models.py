@@ -1,33 +1,28 @@
 """The model file: versioned JSON with the counts or sums, the event, the priors; no code.
 
-What a file says is checked entry by entry. The posterior is computed again from it when first
-needed, so that a model predicts from its file what it predicted before, to the last bit.
+Every entry of a file is checked. The posterior is computed again from the entries when it is first
+needed, so that a loaded model gives the same predictions, to the last bit.
 """
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from unselected._typing import Floats
-from unselected.files.codecs import (
-    MOST_FEATURES,
+from unselected import __version__
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.files.writing import write_text
+from unselected.fitted.base import Fitted, GuardedClasses
+from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.effects import FeatureEffects, feature_effects
+from unselected.fitted.factor import FittedFactorClasses, FittedFactorResponse
+from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.json_checks import (
     Entries,
-    Kept,
-    bernoulli_entries,
-    check_score,
-    gaussian_entries,
-    names_entry,
-    parse_bernoulli,
-    parse_gaussian,
-    parse_regression,
-    regression_entries,
-)
-from unselected.files.json_checks import (
     Fault,
     check_choice,
     check_list,
@@ -37,17 +32,13 @@ from unselected.files.json_checks import (
     entry_line,
     read_json,
 )
-from unselected.files.writing import write_text
-from unselected.fitted.effects import FeatureEffects, feature_effects
-from unselected.fitted.explanations import proba_interval
-from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression, real_rows
-from unselected.fitted.prevalence import log_prevalence
-from unselected.numerics.quadrature import log_sum
-from unselected.selection.events import Statistic
+from unselected.fitted.json_parts import MOST_FEATURES, check_score, names_entry
+from unselected.fitted.mixture import FittedMixture
+from unselected.fitted.predictor import Predictor, kept_features, predictor_of
+from unselected.fitted.regression import FittedRegression
 
 _FORMAT, _VERSION = "unselected model", 1
 _MOST_BYTES = 1 << 28
-K = TypeVar("K", bound=Kept)
 
 
 class ModelError(ValueError):
@@ -55,28 +46,58 @@ class ModelError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class SavedModel(Generic[K]):
-    """A model read from its file; numpy and scipy are enough to predict with it.
+class SavedModel:
+    """A model read from its file; it predicts with numpy and scipy only.
 
     Attributes
     ----------
-    kept : KeptBernoulli, KeptGaussian or KeptRegression
-        What was counted of the kept features, the event, and the model.
+    unchecked : ClassPredictor or ResponsePredictor
+        The predictor, whose posterior is not computed yet.
     selection : dict
         ``rule``, ``ties``, ``threshold``, ``statistic``, ``n_features``, ``n_omitted``, and
         ``scores``, the absolute correlations (or F statistics) of the kept features.
     provenance : dict
-        Where the model comes from, as it was given to `save_model`.
+        Origin of the model, as given to `save_model`.
     """
 
-    kept: K
+    unchecked: Predictor
     selection: dict[str, Any]
     provenance: dict[str, Any]
 
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The predictor, for rows of the kept columns.
+
+        Raises `ModelError` where the numbers of the file have no posterior.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                numbers = self.fitted.numbers
+        except (ArithmeticError, ValueError) as error:
+            raise ModelError(f"The model's numbers do not go together: {error}.") from error
+        if not all(np.all(np.isfinite(array)) for array in numbers):
+            raise ModelError("The model's numbers do not go together: they have no posterior.")
+        return self.unchecked
+
+    @property
+    def fitted(self) -> Any:
+        """The fitted model."""
+        return self.unchecked.fitted
+
     @property
     def kind(self) -> str:
-        """One of "bernoulli", "gaussian" and "regression"."""
-        return next(name for name, kind in _KINDS.items() if isinstance(self.kept, kind.holds))
+        """The kind of model: "bernoulli", "gaussian", "regression" and others."""
+        return str(self.fitted.kind)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes; None where the response is a number."""
+        return self.unchecked.classes
+
+    @property
+    def average(self) -> LikelihoodAverage:
+        """The likelihoods that predictions average over."""
+        return self.unchecked.average
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the kept features with their effects, at face value and under the posterior.
@@ -88,191 +109,59 @@ class SavedModel(Generic[K]):
         level : float, default=0.9
             Posterior probability of the intervals.
         """
-        self._check_posterior()
-        names = self.kept.names
         return feature_effects(
-            self.kept,
-            features=np.arange(self.kept.n_columns) if names is None else names,
+            self.predictor.fitted,
+            features=kept_features(self.fitted),
             scores=self.selection["scores"],
             threshold=self.selection["threshold"],
             level=level,
         )
 
-    def _checked(self, X: ArrayLike) -> NDArray[Any]:
-        """Return rows of the kept columns, once these and the model's numbers are in order."""
-        self._check_posterior()
-        values, k = np.asarray(X), self.kept.n_columns
-        if values.ndim != 2 or values.shape[1] != k:
-            raise ValueError(
-                f"X has the shape {values.shape}, but the model needs rows of its {k} kept columns."
-            )
-        if values.dtype.kind not in "buif":
-            raise ValueError(f"X has the type {values.dtype}, but the model needs numbers.")
-        return values
 
-    def _check_posterior(self) -> None:
-        """Compute the posterior, unless that is done; numbers of a file may have none."""
-        try:
-            with np.errstate(all="ignore"):
-                posterior: Any = self.kept.posterior
-        except (ArithmeticError, ValueError) as error:
-            raise ModelError(f"The model's numbers do not go together: {error}.") from error
-        features = getattr(posterior, "features", posterior)
-        if not np.all(np.isfinite([features.log_alpha, features.log_weights])):
-            raise ModelError("The model's numbers do not go together: they have no posterior.")
-
-    def _label(self, column: int) -> str:
-        names = self.kept.names
-        return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
-
-
-class SavedClassifier(SavedModel[KeptBernoulli | KeptGaussian]):
-    """A classifier read from its file; see `SavedModel`."""
-
-    def predict_log_proba(self, X: ArrayLike, *, prevalence: Any = None) -> Floats:
-        """Return the log of the predictive probabilities, one column per class.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, k)
-            The kept columns, in the order of ``kept.names``: booleans or numbers.
-        prevalence : mapping, sequence of float, or float, default=None
-            Class probabilities in place of those of the training set: by class label, in the order
-            of ``kept.classes``, or, of two classes, that of the second.
-
-        Returns
-        -------
-        log_proba : array of shape (n_samples, n_classes)
-            In the order of ``kept.classes``.
-        """
-        log_prior = None if prevalence is None else self._log_prior(prevalence)
-        log_joint = self.kept.log_joint(self._checked(X), self._label, log_prior)
-        return np.asarray(log_joint - log_sum(log_joint, axis=1)[:, np.newaxis])
-
-    def predict_proba(self, X: ArrayLike, *, prevalence: Any = None) -> Floats:
-        """Return the predictive probabilities, one column per class; see `predict_log_proba`."""
-        return np.exp(self.predict_log_proba(X, prevalence=prevalence))
-
-    def predict_proba_interval(
-        self, X: ArrayLike, *, level: float = 0.9, prevalence: Any = None
-    ) -> tuple[Floats, Floats]:
-        """Return lower and upper ends of the probabilities over the posterior.
-
-        See the method of the classifiers; ``prevalence`` is that of `predict_log_proba`.
-        """
-        rows, log_psi = self._checked(X), self._log_prior(prevalence)
-        return proba_interval(self.kept, rows, self._label, log_psi, level)
-
-    def _log_prior(self, prevalence: Any) -> Floats:
-        if prevalence is None:
-            return self.kept.log_psi
-        return log_prevalence(prevalence, self.kept.classes)
-
-
-class SavedRegressor(SavedModel[KeptRegression]):
-    """A regressor read from its file; see `SavedModel`."""
-
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Return the means of the predictive distributions, and their standard deviations.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, k)
-            The kept columns, in the order of ``kept.names``: numbers, NaN where missing.
-        return_std : bool, default=False
-            Return the standard deviations too, as scikit-learn does.
-
-        Returns
-        -------
-        mean : array of shape (n_samples,)
-        std : array of shape (n_samples,)
-            Only with ``return_std``.
-        """
-        rows = self._rows(X)
-        mean, std = self.kept.posterior.mean_and_std(rows)
-        return (mean, std) if return_std else mean
-
-    def predict_quantiles(self, X: ArrayLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Floats:
-        """Return quantiles of the predictive distributions, shape (n_samples, n_quantiles).
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, k)
-        quantiles : sequence of float, default=(0.05, 0.5, 0.95)
-            Each above 0 and below 1.
-        """
-        rows = self._rows(X)
-        return self.kept.posterior.quantiles(rows, quantiles)
-
-    def _rows(self, X: ArrayLike) -> Floats:
-        return real_rows(self._checked(X), self._label)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """How a kind of model is written and read."""
-
-    holds: type[Kept]
-    entries: Callable[[Any], Entries]
-    parse: Callable[[Entries], Kept]
-    keys: tuple[str, ...]
-    saved: Callable[[Any, Entries, Entries], SavedClassifier | SavedRegressor]
-    optional: tuple[str, ...] = ()
-
-
-_REAL = ("moments", "event", "priors", "quadrature")
-_KINDS = {
-    "bernoulli": _Kind(
-        KeptBernoulli,
-        bernoulli_entries,
-        parse_bernoulli,
-        ("classes", "counts", "thresholds", "binarize", "event", "priors", "quadrature"),
-        SavedClassifier,
-        optional=("tempering", "weighing"),
-    ),
-    "gaussian": _Kind(
-        KeptGaussian,
-        gaussian_entries,
-        parse_gaussian,
-        ("classes", "pseudocounts", *_REAL),
-        SavedClassifier,
-        optional=("tempering", "weighing"),
-    ),
-    "regression": _Kind(
-        KeptRegression, regression_entries, parse_regression, ("y_mean", *_REAL), SavedRegressor
-    ),
+_KINDS: dict[str, type[Fitted]] = {
+    one.kind: one
+    for one in (
+        FittedBernoulli,
+        FittedGaussian,
+        FittedRegression,
+        FittedMixture,
+        FittedFactorClasses,
+        FittedFactorResponse,
+    )
 }
+# Entries of the guard against dependence, of which a file may have one.
+_GUARDS = ("tempering", "weighing")
 
 
 def save_model(
-    kept: Kept,
+    predictor: Predictor,
     path: str | os.PathLike[str],
     *,
     selection: dict[str, Any],
     provenance: dict[str, Any],
     overwrite: bool = False,
 ) -> None:
-    """Write a model to a file that `load_model` reads, as `write_text` writes.
+    """Write a model to a file that `load_model` reads; see `write_text`.
 
     Parameters
     ----------
-    kept : KeptBernoulli, KeptGaussian or KeptRegression
+    predictor : ClassPredictor or ResponsePredictor
     path : str or path
         "-" is standard output.
     selection : dict
         ``rule``, ``ties``, ``threshold``, ``statistic``, ``n_features``, ``n_omitted`` and
         ``scores``, as in `SavedModel`.
     provenance : dict
-        Whatever JSON can hold; ``provenance["unselected"]`` is the version that made the model.
+        Any JSON values; ``provenance["unselected"]`` is the version that fitted the model.
     overwrite : bool, default=False
 
     Raises
     ------
     ModelError
-        Where the model could not be read back; nothing is written.
+        Where the file could not be read back; nothing is written.
     """
     try:
-        document = _document(kept, selection, provenance)
+        document = _document(predictor, selection, provenance)
         lines = [entry_line(key, document[key]) for key in document]
         text = "{\n" + ",\n".join(lines) + "\n}\n"
         _parse(text.encode("ascii"))
@@ -281,15 +170,15 @@ def save_model(
     write_text(path, text, overwrite=overwrite)
 
 
-def load_model(path: str | os.PathLike[str]) -> SavedClassifier | SavedRegressor:
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
     """Read a model from a file that `save_model` wrote.
 
-    Nothing in the file is executed, whatever it says, and every entry is checked.
+    Nothing in the file is executed, and every entry is checked.
 
     Raises
     ------
     ModelError
-        Where the file is damaged, no model at all, or of a version that is not known yet.
+        Where the file is damaged, is not a model file, or has a newer format version.
     """
     with open(path, "rb") as file:
         content = file.read(_MOST_BYTES + 1)
@@ -299,29 +188,33 @@ def load_model(path: str | os.PathLike[str]) -> SavedClassifier | SavedRegressor
         raise ModelError(f"{os.fspath(path)} cannot be used as a model: {fault}") from None
 
 
-def _document(kept: Kept, selection: dict[str, Any], provenance: dict[str, Any]) -> Entries:
-    name, kind = next(pair for pair in _KINDS.items() if isinstance(kept, pair[1].holds))
+def _document(
+    predictor: Predictor, selection: dict[str, Any], provenance: dict[str, Any]
+) -> Entries:
+    fitted = predictor.fitted
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "kind": name,
-        "names": names_entry(kept.names),
-        **kind.entries(kept),
+        "kind": fitted.kind,
+        "names": names_entry(fitted.names),
+        **fitted.to_json(),
+        **predictor.more_entries(),
         "selection": selection,
         "provenance": provenance,
     }
 
 
-def _parse(content: bytes) -> SavedClassifier | SavedRegressor:
+def _parse(content: bytes) -> SavedModel:
     if len(content) > _MOST_BYTES:
         raise Fault(f"it has more than {_MOST_BYTES} bytes.")
     document = _check_format(read_json(content))
     kind = _KINDS[document["kind"]]
     common = ("format", "version", "kind", "names", "selection", "provenance")
-    check_record(document, "the file", (*common, *kind.keys), kind.optional)
-    kept = kind.parse(document)
-    selection = _parse_selection(document["selection"], kept)
-    return kind.saved(kept, selection, _parse_provenance(document["provenance"]))
+    guards = _GUARDS if issubclass(kind, GuardedClasses) else ()
+    check_record(document, "the file", (*common, *kind.keys), (*guards, "ranges"))
+    predictor = predictor_of(kind.from_json(document), document)
+    selection = _parse_selection(document["selection"], predictor.fitted)
+    return SavedModel(predictor, selection, _parse_provenance(document["provenance"]))
 
 
 def _check_format(document: object) -> Entries:
@@ -338,18 +231,24 @@ def _check_format(document: object) -> Entries:
 
 
 def _who_reads(document: Entries) -> str:
+    """Return how to install a version that reads the file: the one that wrote it, if newer."""
     provenance = document.get("provenance")
     maker = provenance.get("unselected") if isinstance(provenance, dict) else None
-    if isinstance(maker, str) and re.fullmatch(r"[0-9A-Za-z.+]{1,40}", maker):
+    known = isinstance(maker, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)*", maker)
+    if known and _numbers_of(str(maker)) > _numbers_of(__version__):
         return f'Install unselected {maker} or newer: pip install "unselected>={maker}".'
     return "Install a newer version: pip install --upgrade unselected."
 
 
-def _parse_selection(entry: object, kept: Kept) -> dict[str, Any]:
+def _numbers_of(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"[0-9]+", version)]
+
+
+def _parse_selection(entry: object, fitted: Fitted) -> dict[str, Any]:
     names = ("rule", "ties", "threshold", "n_features", "n_omitted", "scores")
-    statistic, k = _statistic(kept), kept.n_columns
-    counted = isinstance(kept, KeptBernoulli)  # such files did not tell the statistic at first
-    needed = names if counted else (*names, "statistic")
+    statistic, k = fitted.statistic, fitted.n_columns
+    # The first model files of binary features have no statistic.
+    needed = (*names, "statistic") if fitted.event.skips_constant else names
     fields = check_record(entry, "selection", needed, optional=("statistic",))
     check_choice(fields.get("statistic", statistic), "selection statistic", (statistic,))
     n_features = check_whole(fields["n_features"], "selection n_features", k, MOST_FEATURES)
@@ -366,17 +265,12 @@ def _parse_selection(entry: object, kept: Kept) -> dict[str, Any]:
         "n_omitted": check_whole(fields["n_omitted"], "selection n_omitted", omitted, omitted),
         "scores": [check_score(score, "selection scores", statistic) for score in scores],
     }
-    told = kept.event.n_omitted
-    # Of real-valued features constant ones are omitted without the event speaking of them.
-    if told > omitted or (counted and told not in (0, omitted)):
+    told, event = fitted.event.n_omitted, fitted.event
+    if told > omitted or (not event.skips_constant and told not in (0, omitted)):
         raise Fault(
             f"event speaks of {told} omitted features, but selection n_omitted is {omitted}."
         )
     return selection
-
-
-def _statistic(kept: Kept) -> Statistic:
-    return "|COR|" if isinstance(kept, KeptBernoulli) else kept.event.statistic
 
 
 def _parse_provenance(entry: object) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unselected._typing import Ints
 from unselected.files.sources import FileColumns, telling_damage
 
-# Bytes of a row that are best read at a time, ...
+# Bytes of a row to read at a time, ...
 _PIECE_BYTES = 1 << 16
 # ... unless a block of such pieces, as bytes or else as float64, takes more than this.
 _BLOCK_BYTES = 1 << 26
@@ -17,10 +17,10 @@ _BLOCK_BYTES = 1 << 26
 class NpyColumns(FileColumns):
     """An array as `numpy.save` writes it, in either memory order.
 
-    Of rows that lie one after the other, the pieces that make up a block are read one by one, which
-    is faster than to map the file anew, and a file that has become too short is an error. Single
-    columns, and blocks of an array in Fortran order, are copied from a map of the file. Nothing
-    stays mapped, so that pages do not pile up.
+    For an array in C order, the part of each row that belongs to a block is read separately. This
+    is faster than a new memory map, and a truncated file is an error. Single columns, and blocks of
+    an array in Fortran order, are copied from a memory map. No map is kept, so that resident memory
+    does not grow.
     """
 
     def __init__(self, path: str, array: NDArray[Any], offset: int) -> None:
@@ -37,7 +37,7 @@ class NpyColumns(FileColumns):
         return np.array(_mapped(self.path)[:, columns])
 
     def _pieces(self, columns: range, row_bytes: int) -> NDArray[Any]:
-        """Read a piece of every row, from the first of the columns to the last."""
+        """Read the part of every row from the first of the columns to the last."""
         whole = range(columns.start, columns.stop) if columns.step == 1 else range(self.shape[1])
         block = np.empty((self.shape[0], len(whole)), dtype=self.dtype)
         start = self._offset + whole.start * self.dtype.itemsize
@@ -50,7 +50,7 @@ class NpyColumns(FileColumns):
 
 
 def _mapped(path: str) -> Any:
-    """Return the array without reading its values; Python objects are refused."""
+    """Return a memory map of the array; Python objects are refused."""
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
 

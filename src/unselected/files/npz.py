@@ -8,12 +8,12 @@ from scipy import sparse
 from unselected.columns.sources import SparseColumns
 from unselected.files.sources import check_table, distinct_names, telling_damage
 
-# The array with names that may be stored beside the matrix.
+# The optional array with column names beside the matrix.
 _NAMES = "feature_names"
 
 
 def open_npz(path: str, *, names: bool) -> SparseColumns:
-    """Read a matrix as `scipy.sparse.save_npz` writes it; the values that are not 0 fit memory."""
+    """Read a matrix of `scipy.sparse.save_npz`, whose nonzero values must fit into memory."""
     damage = telling_damage(path, "no matrix of scipy.sparse.save_npz")
     with damage, open(path, "rb") as file:
         matrix: Any = sparse.load_npz(file)
@@ -24,7 +24,7 @@ def open_npz(path: str, *, names: bool) -> SparseColumns:
 
 
 def sparse_source(path: str, matrix: Any, names: list[Any] | None) -> SparseColumns:
-    """Return a matrix from a file as a source, once its shape, type and places are checked."""
+    """Return a matrix as a column source, after checks of its shape, type and indices."""
     check_table(path, matrix.shape, matrix.dtype)
     if matrix.format not in ("csr", "csc"):
         matrix = matrix.tocsr()

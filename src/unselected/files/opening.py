@@ -1,4 +1,4 @@
-"""One way into every kind of file of which columns can be read."""
+"""`open_columns` opens every kind of file that can be read by columns."""
 
 import os
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ def open_columns(
     coding: Coding | None = None,
     leave_out: Sequence[str] = (),
 ) -> ColumnSource:
-    """Open a table in a file, to fit and to predict without loading it.
+    """Open a table in a file, for fits and predictions that do not load it into memory.
 
-    Estimators read all of its columns once, in blocks, when they are fitted, and the kept ones only
-    when they predict. The file is opened for each block and closed again. If it changes after
-    this call, reading is an error.
+    `fit` reads all columns once, in blocks; predictions read only the kept columns. The file is
+    opened for each block and closed again. Reading a file that has changed after this call is an
+    error.
 
     =============  ==================================================  ===========================
     ending         what it holds                                       installed with
@@ -49,13 +49,12 @@ def open_columns(
         file, the ids in the .bim file (for a variant without an id of its own, chromosome:position:
         allele 1:allele 2). Names of ten million columns take about 1 GB of memory.
     coding : {"dosage", "presence"}, default=None
-        Of a .bed file only. "dosage", which None stands for: how many copies of allele 1 of the
-        .bim file a sample has, 0, 1 or 2, as float32; NaN where the genotype is missing.
-        "presence": 1 where it has a copy, else 0, as uint8; a missing genotype is an error when it
-        is read.
+        For .bed files only. "dosage", the default: the number of copies of allele 1 of the .bim
+        file, 0, 1 or 2, as float32, with NaN for missing genotypes. "presence": 1 where there is a
+        copy, else 0, as uint8; reading a missing genotype is an error.
     leave_out : sequence of str, default=()
-        Of a Parquet file only: columns that are no features, such as the response or ids. The
-        index of a pandas frame is left out in any case.
+        For Parquet files only: columns that are not features, such as the response or ids. The
+        index of a pandas frame is always left out.
 
     Returns
     -------
@@ -107,7 +106,7 @@ def open_columns(
 
 
 def ending_of(path: str) -> str:
-    """Return the ending that tells the kind of file; one in a Zarr folder is of that kind.
+    """Return the ending that identifies the kind of file; ".zarr" for paths in a Zarr folder.
 
     >>> ending_of("data/cases.NPY"), ending_of("cases.zarr/X")
     ('.npy', '.zarr')
@@ -117,7 +116,7 @@ def ending_of(path: str) -> str:
 
 
 def _check_options(path: str, ending: str, coding: Coding | None, leave_out: Sequence[str]) -> None:
-    """Raise where an option is given that means nothing for this kind of file."""
+    """Raise on options that have no meaning for this kind of file."""
     if coding is not None and ending != ".bed":
         raise ValueError(f"{path}: coding={coding!r} is for .bed files only: leave it out.")
     if leave_out and ending != ".parquet":

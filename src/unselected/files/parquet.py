@@ -12,7 +12,7 @@ from unselected.files.table_request import TableError
 
 
 class ParquetColumns(FileColumns):
-    """Columns of booleans and numbers in a Parquet file; what is null there is NaN here.
+    """Columns of booleans and numbers in a Parquet file; null becomes NaN.
 
     The footer, which describes all columns, is read once and kept.
     """
@@ -58,13 +58,13 @@ def _pyarrow_parquet(path: str) -> Any:
 
 
 def _index_of(schema: Any) -> set[str]:
-    """Return the columns that hold the index of a pandas frame, which is no feature."""
+    """Return the columns that hold the index of a pandas frame, which is not a feature."""
     about = schema.pandas_metadata or {}
     return {name for name in about.get("index_columns", ()) if isinstance(name, str)}
 
 
 def _without_nulls(footer: Any) -> set[str]:
-    """Return the columns of which the file says that nothing is missing."""
+    """Return the columns without missing values, according to the file."""
     with_nulls, known = set(), set()
     for group in range(footer.num_row_groups):
         described = footer.row_group(group)

@@ -24,7 +24,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
 def read_parquet(file: IO[bytes], request: Request) -> Table:
-    """Read a table from a Parquet file: only the columns that are wanted."""
+    """Read the requested columns of a table from a Parquet file."""
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError as error:
@@ -34,11 +34,13 @@ def read_parquet(file: IO[bytes], request: Request) -> Table:
     try:
         source = parquet.ParquetFile(file)
         header = _without_index(source.schema_arrow.names, request)
-        layout = None if request.features_in_rows else request.layout(header)
+        layout = None
+        if not request.features_in_rows:
+            layout = request.layout(header, lambda: _first_cells(source, header))
         table = source.read(header if layout is None else _names_of(layout, header))
     except TableError:
         raise
-    except (ValueError, OSError) as error:  # from which pyarrow derives its errors
+    except (ValueError, OSError) as error:  # the bases of pyarrow's errors
         raise request.error(f"it is damaged or no Parquet ({error}): write it again") from error
     if source.metadata.num_rows == 0:
         raise request.no_rows()
@@ -48,14 +50,18 @@ def read_parquet(file: IO[bytes], request: Request) -> Table:
     y = ids = None
     if request.target is not None:
         y = known_labels(table[request.target].to_pylist(), request)
-    if request.id_column is not None:
-        ids = strings(map(as_text, table[request.id_column].to_pylist()))
+    if layout.ids is not None:
+        ids = strings(map(as_text, table[header[layout.ids]].to_pylist()))
     X = side_by_side(features, source.metadata.num_rows)
-    return Table(X, strings(layout.names), y, ids, request.path)
+    return Table(X, strings(layout.names), y, ids, request.path, layout.notes)
+
+
+def _first_cells(source: Any, header: list[str]) -> list[str]:
+    return [as_text(value) for value in source.read(header[:1])[0].to_pylist()]
 
 
 def _without_index(names: Iterable[str], request: Request) -> list[str]:
-    """Leave out what pandas stores of its index, unless it is asked for: it is no feature."""
+    """Leave out the index of pandas, unless it is the target or the id column."""
     asked = {request.target, request.id_column}
     return [name for name in names if name in asked or not _PANDAS_INDEX.fullmatch(name)]
 

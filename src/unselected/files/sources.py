@@ -1,7 +1,6 @@
-"""What the sources of columns in files share: a file that is opened anew for every block.
+"""The base of column sources in files. The file is opened again for every block.
 
-Nothing stays open between two blocks, so that there is nothing to close, and a file that has
-changed in the meantime is noticed.
+Nothing stays open between two blocks, so there is nothing to close, and a changed file is noticed.
 """
 
 import os
@@ -33,7 +32,7 @@ class FileColumns(ColumnSource):
         Booleans, integers or floats.
     names : array of str of shape (p,), default=None
     width : int, default=None
-        How many columns are best read at a time.
+        The number of columns to read at a time.
     watched : str, default=None
         The file that changes whenever the table does; by default ``path``.
 
@@ -82,19 +81,19 @@ class FileColumns(ColumnSource):
         return block
 
     def _check_unchanged(self, columns: slice | Ints) -> None:  # noqa: ARG002 - for other layouts
-        """Raise where what these columns are stored in is not what it was when it was opened."""
+        """Raise where the storage of these columns has changed since it was opened."""
         if stamp(self._watched) != self._stamp:
             raise OSError("the file has changed since it was opened; open it again")
 
 
 def stamp(path: str) -> tuple[int, int, int]:
-    """Return what tells a file from what it was, or from another one of the same name."""
+    """Return inode, size and time of a file, which differ where the file has changed."""
     state = os.stat(path)
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def places(columns: slice | Ints, p: int) -> Ints:
-    """Return the numbers of some of p columns, without making those of all.
+    """Return the numbers of a selection of p columns, without listing all p.
 
     >>> places(slice(7, None), 10).tolist(), places(np.array([3, 1]), 10).tolist()
     ([7, 8, 9], [3, 1])
@@ -113,7 +112,7 @@ def check_table(path: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None
 
 
 def distinct_names(names: Iterable[Any], n_columns: int, path: str) -> NDArray[Any]:
-    """Return the names of all columns; each must have its own.
+    """Return the names of all columns; raise where two are equal.
 
     >>> distinct_names([b"age", "dose"], 2, "cases.npz").tolist()
     ['age', 'dose']
@@ -133,7 +132,7 @@ def distinct_names(names: Iterable[Any], n_columns: int, path: str) -> NDArray[A
 
 
 def library(module: str, path: str, what: str, extra: str) -> Any:
-    """Return a library that is needed for a kind of file, or raise, saying how to install it."""
+    """Import the library for a kind of file, or raise an error that says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -145,7 +144,7 @@ def library(module: str, path: str, what: str, extra: str) -> Any:
 
 @contextmanager
 def telling_damage(path: str, what: str) -> Iterator[None]:
-    """Turn whatever a library makes of a damaged file into an error that names the file."""
+    """Turn any error of a library on a damaged file into one that names the file."""
     try:
         yield
     except (TableError, ImportError, FileNotFoundError, PermissionError):

@@ -1,6 +1,6 @@
 """Tables from scipy's sparse matrices in `.npz` files, with names, target and ids beside them.
 
-Nothing is unpickled, and a table that does not fit into memory is refused before it is made.
+Nothing is unpickled. A table that does not fit into memory is refused before it is allocated.
 """
 
 import os
@@ -46,7 +46,7 @@ def read_sparse(file: IO[bytes], request: Request) -> Table:
 
 
 def _load(file: IO[bytes], request: Request) -> tuple[Any, dict[str, Any]]:
-    """Return the matrix, and the other arrays that are wanted; None for one of Python objects."""
+    """Return the matrix and the other requested arrays; None for arrays of Python objects."""
     wanted = {"feature_names", request.target or "y", request.id_column or ""}
     try:
         sizes = [entry.file_size for entry in zipfile.ZipFile(file).infolist()]
@@ -57,7 +57,7 @@ def _load(file: IO[bytes], request: Request) -> tuple[Any, dict[str, Any]]:
             raise request.error(
                 f"it holds a {matrix.ndim}-d {matrix.format} matrix: save it as csr"
             )
-        if matrix.format != "coo":  # whose places have been checked
+        if matrix.format != "coo":  # its indices are checked already
             matrix.check_format(full_check=True)
         _check_memory(8 * sum(matrix.shape), request)
         file.seek(0)
@@ -76,7 +76,7 @@ def _stored(stored: Any, name: str) -> NDArray[Any] | None:
     try:
         return np.asarray(stored[name])
     except ValueError as error:
-        if "allow_pickle" in str(error):  # which would run what the file says
+        if "allow_pickle" in str(error):  # unpickling would run code of the file
             return None
         raise
 
@@ -89,7 +89,7 @@ def _side_array(
     notes: list[str],
     request: Request,
 ) -> list[Any] | None:
-    """Return an array that stands beside the matrix, if it is there and can be read."""
+    """Return an array stored beside the matrix, or None."""
     asked = name is not None and name in (request.target, request.id_column)
     if name not in arrays:
         if asked:
@@ -121,7 +121,7 @@ def _pick(matrix: Any, names: list[str], request: Request) -> Any:
 
 
 def _densified(matrix: Any, request: Request) -> NDArray[Any]:
-    """Return a dense array; one of bits never becomes one of doubles on the way."""
+    """Return a dense array; bits are not converted to doubles on the way."""
     matrix = sparse.csc_array(matrix)
     matrix.sum_duplicates()
     if matrix.dtype.kind not in "buif" or np.isinf(matrix.data).any():
@@ -140,7 +140,7 @@ def _check_memory(n_bytes: int, request: Request) -> None:
 
 
 def _memory() -> int:
-    """Return the bytes of memory of this machine, or what no table has where that is not known."""
+    """Return the bytes of memory of this machine; the largest integer where it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

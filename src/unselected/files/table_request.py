@@ -1,16 +1,16 @@
-"""What is wanted from the file of a table, the table that comes of it, and what may be wrong.
+"""The request for a table in a file, the table itself, and the errors.
 
-A request knows its file, and words the errors: with the row and the column, counted from 1 as a
-person would.
+Errors name the file, the row and the column. Rows and columns are counted from 1.
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
+from unselected.columns.sources import ArrayColumns
 from unselected.files.writing import STANDARD
 
 
@@ -19,8 +19,8 @@ class TableError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A table in memory.
+class Table(ArrayColumns):
+    """A table in memory: a column source for estimators, with response, ids and notes.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class Table:
     names : array of str of shape (n_features,)
         Names of the features.
     y : array of shape (n_samples,), or None
-        The target. Labels of a text file become numbers where every one of them is written as
-        Python would write it, so that "1" is a number and "01" is text.
+        The target. Labels of a text file become numbers where all of them are written as Python
+        would write them: "1" is a number and "01" is text.
     ids : array of str of shape (n_samples,), or None
     path : str
     notes : tuple of str
@@ -38,22 +38,29 @@ class Table:
     """
 
     X: NDArray[Any]
-    names: NDArray[Any]
+    names: NDArray[Any] = field()  # other sources may have no names
     y: NDArray[Any] | None
     ids: NDArray[Any] | None
     path: str
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "origin", self.path)  # the name in errors
+
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things are in a row of a file: the features by name, the target and the id."""
+    """The positions of features, target and id in a row of a file.
+
+    ``notes`` tell the user what was assumed.
+    """
 
     width: int
     names: list[str]
     features: list[int]
     target: int | None
     ids: int | None
+    notes: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[int]:
@@ -63,7 +70,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted from which file, and the errors where that is not there."""
+    """The columns requested from a file, and the errors where they are missing."""
 
     path: str
     target: str | None
@@ -72,7 +79,7 @@ class Request:
     columns: Sequence[str] | None
 
     def error(self, message: str) -> TableError:
-        """Return an error that begins with the file."""
+        """Return an error that begins with the name of the file."""
         where = "standard input" if self.path == STANDARD else self.path
         return TableError(f"{where}: {message}.")
 
@@ -85,27 +92,63 @@ class Request:
         for name in twice:
             raise self.error(f"{name!r} is wanted for two purposes at once: choose one of them")
 
-    def layout(self, header: Sequence[str]) -> Layout:
-        """Find the wanted columns in the header of a file with samples in rows."""
+    def layout(
+        self, header: Sequence[str], first_cells: Callable[[], Iterable[str]] = tuple
+    ) -> Layout:
+        """Find the requested columns in the header of a file with samples in rows.
+
+        Where one is missing, the first cells of the rows show whether features are in rows. A first
+        column without a name holds the ids: R and pandas write row names so.
+        """
         self.check_distinct(header, "column")
         place_of = {name: place for place, name in enumerate(header)}
-        target = self._place(self.target, place_of, "the target")
-        ids = self._place(self.id_column, place_of, "the ids")
-        if self.columns is None:
-            names = [name for place, name in enumerate(header) if place not in (target, ids)]
-        else:
-            names = list(self.columns)
-        self.check_features(names, place_of)
-        return Layout(len(header), names, [place_of[name] for name in names], target, ids)
+        hint = self._hint(place_of, first_cells)
+        target = self._place(self.target, place_of, "the target", hint)
+        ids = self._place(self.id_column, place_of, "the ids", hint)
+        apart = {target, ids}
+        notes: tuple[str, ...] = ()
+        if header and not header[0].strip() and 0 not in apart:
+            notes = (_note_of_unnamed(self.id_column),)
+            ids = 0 if ids is None else ids
+            apart.add(0)
+        names = self.columns
+        if names is None:
+            names = [name for place, name in enumerate(header) if place not in apart]
+        self.check_features(names, place_of, hint)
+        features = [place_of[name] for name in names]
+        return Layout(len(header), list(names), features, target, ids, notes)
 
-    def check_features(self, names: Sequence[str], known: Iterable[str]) -> None:
+    def _hint(self, known: Iterable[str], first_cells: Callable[[], Iterable[str]]) -> str:
+        """Return a hint where a requested name is missing, but is the name of a row."""
+        wanted = [name for name in (self.target, *(self.columns or ())) if name is not None]
+        absent = set(wanted).difference(known)
+        return self.turned if absent and absent.intersection(first_cells()) else ""
+
+    @property
+    def turned(self) -> str:
+        """The hint where features are in rows, and the option is missing."""
+        return (
+            " The first column has it: if features are in rows, use features_in_rows=True "
+            "(--features-in-rows on the command line)"
+        )
+
+    @property
+    def not_turned(self) -> str:
+        """The hint where features are in columns, and the option is given."""
+        return (
+            " The header has it: if features are in columns, leave out features_in_rows "
+            "(--features-in-rows on the command line)"
+        )
+
+    def check_features(self, names: Sequence[str], known: Iterable[str], hint: str = "") -> None:
         """Raise where features are missing, or where there are none at all."""
         places = {name: place for place, name in enumerate(known, start=1)}
         missing = [name for name in names if name not in places]
         if missing:
             raise self.error(
                 f"{len(missing)} of the {len(names)} features that are needed are missing: "
-                f"{_listed(missing)}{_close_to(missing[0], list(places))}. Add them to the file"
+                f"{_listed(missing)}{_close_to(missing[0], list(places))}."
+                f"{hint or ' Add them to the file'}"
             )
         if self.columns is not None:
             return
@@ -132,12 +175,12 @@ class Request:
                 )
             first[name] = place
 
-    def absent(self, name: str, purpose: str, known: Iterable[str]) -> TableError:
-        """Return the error for something that the user named and that is not there."""
+    def absent(self, name: str, purpose: str, known: Iterable[str], hint: str = "") -> TableError:
+        """Return the error for a name that is missing."""
         known = list(known)
         return self.error(
             f"there is no {name!r} for {purpose}{_close_to(name, known)}. There are: "
-            f"{_listed(known)}"
+            f"{_listed(known)}{'.' + hint if hint else ''}"
         )
 
     def no_number(self, column: str, row: int, value: str) -> TableError:
@@ -148,21 +191,29 @@ class Request:
             "the id column, or deleted"
         )
 
-    def no_label(self, where: str) -> TableError:
+    def no_label(self, where: str, text: str = "") -> TableError:
         """Return the error for a sample without a response."""
+        written = f" ({text!r} stands for a missing value)" if text else ""
         return self.error(
-            f"the target {self.target or 'y'!r} is missing for {where}: fill it in, or leave that "
-            "sample out"
+            f"the target {self.target or 'y'!r} is missing for {where}{written}: fill it in, or "
+            "leave that sample out"
         )
 
     def no_rows(self) -> TableError:
         """Return the error for a table without samples, or without features in rows."""
         return self.error("it has a header but no rows: add them")
 
-    def _place(self, name: str | None, place_of: dict[str, int], purpose: str) -> int | None:
+    def _place(
+        self, name: str | None, place_of: dict[str, int], purpose: str, hint: str
+    ) -> int | None:
         if name is not None and name not in place_of:
-            raise self.absent(name, purpose, place_of)
+            raise self.absent(name, purpose, place_of, hint)
         return None if name is None else place_of[name]
+
+
+def _note_of_unnamed(id_column: str | None) -> str:
+    use = "is taken for the ids of the cases" if id_column is None else "is left out"
+    return f"column 1 has no name, as R and pandas write the names of rows: it {use}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Tables from files: text (CSV, TSV, also compressed), Parquet, and scipy's sparse `.npz`.
 
-Rows are samples, or features with ``features_in_rows``. Whatever is wrong with a file is told as a
-`TableError` with the file, the row and the column, counted from 1 as a person would.
+Rows are samples, or features with ``features_in_rows``. A file that cannot be used is a
+`TableError` that names the file, the row and the column, counted from 1.
 """
 
 import io

@@ -1,6 +1,6 @@
 """Tables from text: CSV and TSV, also compressed, in blocks of lines.
 
-Rows of single digits, as binary features have them, are split without looking at each cell.
+Rows of single digits, as for binary features, are split without parsing each cell.
 """
 
 import csv
@@ -17,18 +17,18 @@ from typing import IO, Any
 
 import numpy as np
 
-from unselected.files.cells import Block, Bytes, labels, narrowed, numbers, strings
+from unselected.files.cells import Block, Bytes, Decimals, labels, narrowed, numbers, strings
 from unselected.files.feature_rows import from_feature_rows
 from unselected.files.table_request import Layout, Request, Table
 
-# Delimiters that a text file may have: the most frequent one in its first line, or the first here.
+# Possible delimiters: the most frequent one in the first line is used, or the first here.
 DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t,;"}
 # Characters of a text file that are split at a time.
 _BLOCK = 1 << 19
 
 
 def read_text(file: IO[bytes], request: Request, delimiters: str) -> Table:
-    """Read a table from text in UTF-8, or from such text compressed with gzip."""
+    """Read a table from UTF-8 text, which may be compressed with gzip."""
     start = file.read(4)
     file.seek(0)
     if start in (b"PAR1", b"PK\x03\x04"):
@@ -42,7 +42,7 @@ def read_text(file: IO[bytes], request: Request, delimiters: str) -> Table:
 
 @contextmanager
 def _explained(request: Request) -> Iterator[None]:
-    """Turn what can go wrong while text is read into errors that say what to do."""
+    """Turn errors while reading text into errors that say what to do."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -62,11 +62,12 @@ class _Text:
         self._waiting = deque([self._stream.readline()])
         outside_quotes = re.sub(r'"[^"]*"', "", self._waiting[0])
         self.delimiter = max(delimiters, key=outside_quotes.count)
+        self.decimals = Decimals(request, self.delimiter)
         self._reader = csv.reader(self._lines(), delimiter=self.delimiter, strict=True)
         self._number = 0
 
     def row(self) -> list[str] | None:
-        """Return the next row; None at the end. Empty rows may only stand there."""
+        """Return the next row; None at the end. Only the last rows may be empty."""
         first_empty = None
         for fields in self._reader:
             self._number += 1
@@ -77,8 +78,13 @@ class _Text:
             first_empty = first_empty or self._number
         return None
 
+    def first_cells(self) -> Iterator[str]:
+        """Yield the first cell of each remaining row."""
+        while fields := self.row():
+            yield fields[0]
+
     def blocks(self, width: int, texts: list[int]) -> Iterator[Block]:
-        """Yield the rows that are left, each of which must have ``width`` cells."""
+        """Yield the remaining rows, each of which must have ``width`` cells."""
         while lines := self._stream.readlines(_BLOCK):
             digits = _split_digits(lines, self.delimiter, width, texts)
             if digits is None:
@@ -90,15 +96,17 @@ class _Text:
                 yield block
 
     def check_width(self, fields: list[str], width: int) -> None:
-        """Raise where the row just read does not have as many cells as the header."""
+        """Raise where the last row read does not have as many cells as the header."""
         if len(fields) != width:
+            from_r = self._number == 2 and len(fields) == width + 1
             raise self.request.error(
                 f"row {self._number} has {len(fields)} fields where the header has {width}: mend "
                 f"it, and put fields that contain {self.delimiter!r} in double quotes"
+                + (". If R wrote it, use col.names=NA, or row.names=FALSE" if from_r else "")
             )
 
     def _split(self, lines: list[str], width: int, texts: list[int]) -> Block:
-        """Split rows at their delimiters; a cell in quotes may go on beyond these lines."""
+        """Split rows at their delimiters; a cell in quotes may continue beyond these lines."""
         self._waiting.extend(lines)
         first = self._number + 1
         found: list[Sequence[str]] = []
@@ -121,8 +129,8 @@ def _split_digits(
 ) -> tuple[list[Sequence[str]], Bytes] | None:
     """Split rows whose cells are single digits, but for some columns of text; else return None.
 
-    Each of those cells is two characters with its delimiter, so that where a column of text begins
-    is known without looking at the cells before it.
+    Each digit takes two characters with its delimiter, so the start of a column of text is known
+    without parsing the cells before it.
 
     >>> _split_digits(["0,1,tumour,1"], ",", 4, [2])
     ([['tumour']], array([[0, 1, 1]], dtype=uint8))
@@ -146,7 +154,7 @@ def _split_digits(
 
 
 def _split_texts(rest: str, delimiter: str, texts: list[int]) -> tuple[Sequence[str], str]:
-    """Return the columns of text, and what is left of the row; nothing where they are not clear."""
+    """Return the columns of text and the rest of the row; empty where they are ambiguous."""
     found = []
     for removed, place in enumerate(texts):
         start = 2 * (place - removed)
@@ -162,22 +170,24 @@ def _split_texts(rest: str, delimiter: str, texts: list[int]) -> tuple[Sequence[
 
 def _sample_rows(text: _Text) -> Table:
     request = text.request
-    layout = request.layout(_header(text))
+    layout = request.layout(_header(text), text.first_cells)
     pick = _picker(layout)
     blocks = []
     texts: list[Sequence[str]] = []
     for block in text.blocks(layout.width, layout.texts):
-        blocks.append(numbers(block._replace(cells=pick(block.cells)), layout.names, request))
+        picked = block._replace(cells=pick(block.cells))
+        blocks.append(numbers(picked, layout.names, request, text.decimals))
         texts.extend(block.texts)
     if not blocks:
         raise request.no_rows()
     column = dict(zip(layout.texts, zip(*texts, strict=True), strict=False))
     y = ids = None
     if layout.target is not None:
-        y = labels(column[layout.target], request, lambda place: f"row {place + 2}")
+        y = labels(column[layout.target], request, lambda place: f"row {place + 2}", text.decimals)
     if layout.ids is not None:
         ids = strings(column[layout.ids])
-    return Table(narrowed(np.vstack(blocks)), strings(layout.names), y, ids, request.path)
+    X, names = narrowed(np.vstack(blocks)), strings(layout.names)
+    return Table(X, names, y, ids, request.path, layout.notes)
 
 
 def _header(text: _Text) -> list[str]:
@@ -209,4 +219,4 @@ def _feature_rows(text: _Text) -> Table:
         header.insert(0, "")
     text.check_width(first, len(header))
     blocks = chain([Block(2, [first[:1]], [first[1:]])], text.blocks(len(header), [0]))
-    return from_feature_rows(header[1:], blocks, text.request)
+    return from_feature_rows(header[1:], blocks, text.request, text.decimals)

@@ -1,4 +1,4 @@
-"""Files written as a whole or not at all, hashes, CSV, and JSON's own types."""
+"""Files written as a whole or not at all: text and CSV; hashes of files."""
 
 import csv
 import hashlib
@@ -10,19 +10,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 # The name that stands for standard input and output.
 STANDARD = "-"
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = False) -> None:
-    """Write a whole file or nothing: under a temporary name in the same folder, then renamed.
+    """Write a file as a whole or not at all: to a temporary file, which is then renamed.
 
     Parameters
     ----------
     path : str or path
-        "-" is standard output. Something that is no regular file, such as a pipe, is written to
+        "-" is standard output. A path that is not a regular file, such as a pipe, is written to
         directly.
     text : str
         Written in UTF-8, with the line ends that it has.
@@ -31,25 +29,54 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Fal
 
     Raises
     ------
-    FileExistsError
-        Where there is such a file already, unless ``overwrite``.
+    OSError
+        As `check_writable`, or where writing fails, as on a full disk.
     """
     if os.fspath(path) == STANDARD:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    check_writable(path, overwrite=overwrite)
     place = Path(os.path.realpath(path))  # a link keeps pointing at the file
     if place.exists() and not place.is_file():
         place.write_bytes(text.encode("utf-8"))
         return
-    _check_free(path, place, overwrite)
-    _write_and_rename(place, text.encode("utf-8"))
+    try:
+        _write_and_rename(place, text.encode("utf-8"))
+    except OSError as error:  # it names the temporary file, or none
+        reason = error.strerror or error
+        raise type(error)(f"{os.fspath(path)} cannot be written: {reason}.") from error
 
 
-def _check_free(path: str | os.PathLike[str], place: Path, overwrite: bool) -> None:
-    if place.exists() and not overwrite:
+def check_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Raise where `write_text` could not write, before any work is done.
+
+    Raises
+    ------
+    FileExistsError
+        Where there is such a file already, unless ``overwrite``.
+    OSError
+        Where the path is a folder, its folder does not exist, or nothing may be written there.
+    """
+    name = os.fspath(path)
+    if name == STANDARD:
+        return
+    place = Path(os.path.realpath(name))
+    if place.is_dir():
+        raise IsADirectoryError(f"{name} is a folder: give the name of a file in it.")
+    if place.is_file() and not overwrite:
         raise FileExistsError(
-            f"{os.fspath(path)} exists already: choose another name, or allow it to be overwritten."
+            f"{name} exists already: choose another name, or allow it to be overwritten."
+        )
+    if not place.parent.is_dir():
+        folder = os.path.dirname(name) or os.fspath(place.parent)
+        raise FileNotFoundError(
+            f"{name} cannot be written: there is no folder {folder}. Make it, or choose another."
+        )
+    is_special = place.exists() and not place.is_file()  # which is written to directly
+    if not os.access(place if is_special else place.parent, os.W_OK):
+        raise PermissionError(
+            f"{name} cannot be written: you are not allowed to write there. Choose another place."
         )
 
 
@@ -74,7 +101,7 @@ def write_csv(
 ) -> None:
     r"""Write a table as CSV with lines that end in "\n", as `write_text` writes.
 
-    Numbers are written so that reading returns the very same ones; None is an empty field.
+    Numbers are written so that reading returns exactly the same ones; None is an empty field.
 
     >>> write_csv("-", ["id", "probability"], [["a,b", 0.1], ["c", None]])
     id,probability
@@ -98,16 +125,3 @@ def sha256(path: str | os.PathLike[str]) -> str:
         raise ValueError("standard input cannot be hashed: it can be read only once.")
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def plain(value: object) -> Any:
-    """Return what numpy holds in JSON's own types; the ``default`` of `json.dumps`.
-
-    >>> plain(np.arange(3)), plain(np.float32(0.5))
-    ([0, 1, 2], 0.5)
-    """
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{value!r} of type {type(value).__name__} has no place in a JSON file.")

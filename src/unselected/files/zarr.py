@@ -13,16 +13,16 @@ from unselected._typing import Ints
 from unselected.files.sources import FileColumns, library, places, stamp, telling_damage
 from unselected.files.table_request import TableError
 
-# State of a chunk that has no file: all of it is the fill value.
+# State of a chunk without a file, which holds the fill value.
 _NO_CHUNK = 0
 
 
 class ZarrColumns(FileColumns):
     """A Zarr array, each chunk of which is a file.
 
-    A chunk that was never written holds the array's fill value, as Zarr has it. So a chunk that
-    vanishes later would be read as that too, without an error: which chunks there are, and in which
-    state, is noted when the array is opened, in 8 bytes for each.
+    In Zarr a chunk without a file holds the fill value. A chunk that is deleted later would
+    therefore be read without an error. To notice this, the state of every chunk is stored when the
+    array is opened, in 8 bytes each.
     """
 
     def __init__(self, path: str, array: Any, watched: str) -> None:
@@ -50,7 +50,7 @@ class ZarrColumns(FileColumns):
             raise OSError(f"since the array was opened, the chunk {key} is {what}; open it again")
 
     def _stamps(self, across: Iterable[int]) -> NDArray[np.int64]:
-        """Return the states of the chunks that have some columns (chunks down, chunks across)."""
+        """Return the states of chunks, of shape (chunks down, chunks across)."""
         down = range(-(-self.shape[0] // self._chunk_shape[0]))
         return np.array([[self._chunk_stamp(row, column) for column in across] for row in down])
 
@@ -62,7 +62,7 @@ class ZarrColumns(FileColumns):
 
 
 def open_zarr(path: str) -> ZarrColumns:
-    """Open a Zarr array in a folder; of a group, the path of one of its arrays is needed."""
+    """Open a Zarr array in a folder; for a group, give the path of one of its arrays."""
     described = [
         file for file in (Path(path, "zarr.json"), Path(path, ".zarray")) if file.is_file()
     ]

@@ -1,10 +1,21 @@
-"""What is left after a fit: predictions, effects, explanations and decisions from kept columns.
+"""Fitted models: predictions, effects, explanations and decisions from the kept columns.
 
 Public modules
 --------------
+base          the contract of every fitted model
+bernoulli     naive Bayes of binary features
 decisions     decisions by expected cost
+description   a description of each kept feature
 effects       effects of the kept features
-explanations  what each feature adds to the log odds of a case; intervals of probabilities
-naive_bayes   fitted naive Bayes models
-prevalence    class probabilities where the predictions are made
+explanations  what each feature adds to the log odds of a case
+factor        latent factors
+gaussian      naive Bayes of real-valued features
+json_checks   entries of a JSON file, each checked
+json_parts    the parts that model files share
+listing       records as a table of fixed width
+mixture       two latent groups of cases
+predictor     predictions without scikit-learn
+prevalence    class probabilities of the population to predict
+ranges        training ranges of the kept columns, and rows outside of them
+regression    real-valued features and a real response
 """

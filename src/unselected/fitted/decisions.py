@@ -11,15 +11,15 @@ def decide(
 ) -> NDArray[np.intp]:
     """Return the decision with the least expected cost for each case.
 
-    Probabilities have to hold for this to be right: with probabilities that are too extreme, the
-    costs that come are larger than those expected.
+    This needs calibrated probabilities: with probabilities that are too extreme, the actual costs
+    are larger than the expected ones.
 
     Parameters
     ----------
     proba : array-like of shape (n_samples, n_classes)
-        What `predict_proba` returns.
+        The result of `predict_proba`.
     costs : array-like of shape (n_classes, n_decisions)
-        ``costs[i, j]`` is the cost of decision j where class i is the truth. Decisions are mostly
+        ``costs[i, j]`` is the cost of decision j where class i is the truth. Decisions are usually
         the classes themselves, but need not be.
     indeterminate : float, default=None
         Cost of leaving a case open, for example that of another test. Where every decision is
@@ -51,7 +51,7 @@ def decide(
             "for each class that may be the truth."
         )
     if indeterminate is not None and not np.isfinite(indeterminate):
-        raise ValueError(f"indeterminate={indeterminate!r} must be a finite cost.")
+        raise ValueError(f"indeterminate={indeterminate} must be a finite cost.")
     expected = p @ table
     best: NDArray[np.intp] = np.argmin(expected, axis=1)
     if indeterminate is None:

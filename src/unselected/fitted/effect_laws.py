@@ -5,8 +5,8 @@ Where there are two groups of features, a feature that is not related has the ef
 of 1 - r_j. Means are in closed form. The distribution function is a sum over the mixture of one
 integral each, and its inverse is found by bracketing.
 
-Here is what all effects share, and how quantiles are found. `rate_effects` has the laws for binary
-features, `standardized_effects` those for real-valued ones.
+This module holds what all effects share, and the search for quantiles. `rate_effects` has the
+distributions for binary features, `standardized_effects` those for real-valued ones.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from unselected._typing import Floats
 
-# What a part of a mixture has to weigh to be counted.
+# Smallest weight of a mixture component that is used.
 LEAST_WEIGHT = 1e-10
 # How far down the rules for the integrals reach, in logs.
 REACH = 18.0

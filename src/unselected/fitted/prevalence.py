@@ -1,4 +1,4 @@
-"""How common the classes are where predictions are made, given by the user."""
+"""Class probabilities of the population to predict, given by the user."""
 
 from collections.abc import Mapping
 from numbers import Real
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats
 
-# What rounded probabilities may lack to 1.
+# Tolerance for the sum of rounded probabilities.
 _TOLERANCE = 1e-6
 
 

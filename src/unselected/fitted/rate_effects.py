@@ -1,4 +1,4 @@
-"""The posterior of the effect of a binary feature: how much its rate differs between two classes.
+"""The posterior of the effect of a binary feature: the difference of its rates in two classes.
 
 Given alpha and theta, phi_g is Beta(alpha theta + I_g, alpha (1 - theta) + n_g - I_g) in class g,
 independently. The effect is phi_1 - phi_0, or the log of the odds ratio.
@@ -13,27 +13,28 @@ from scipy.special import betainc, betaln, digamma, expit, log_expit, zeta
 
 from unselected._typing import Floats, Ints
 from unselected.fitted.effect_laws import LEAST_WEIGHT, REACH
-from unselected.models.bernoulli import BernoulliModel, BernoulliPosterior
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.two_groups import related_weights
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, log_sum, theta_nodes
 from unselected.statistics.counts import ClassCounts
 
-# Larger concentrations leave effects of about 1e-5, and no digits to tell them by.
+# With larger concentrations effects are about 1e-5, and lose all digits.
 _LARGEST_ALPHA = 1e10
-# Nodes of theta that do for the distribution of an effect, which depends on it but weakly: where
-# both values occur in both classes, and else.
+# Numbers of nodes of theta for the distribution of an effect, which depends on theta only weakly:
+# where both values occur in both classes, and otherwise.
 _THETAS = (8, 16)
 # Points of the rule for the rate of one class.
 _POINTS = 32
-# Where a logit is so far out that the distribution function is a power of the odds.
+# Beyond this logit the distribution function is a power of the odds.
 _FAR_LOGIT = 30.0
-# Pairs of counts that are worked on at a time.
+# Pairs of counts that are processed at a time.
 _PAIRS_TOGETHER = 64
 
 
 class _Rates(NamedTuple):
-    """Parts of a mixture of beta laws of the rate in a class."""
+    """Components of a mixture of beta distributions of the rate in a class."""
 
     a: Floats
     b: Floats
@@ -82,8 +83,8 @@ class _Rates(NamedTuple):
     def below(self, other: "_Rates", shift: Floats) -> Floats:
         """Return P(the other <= this + shift), shape (shifts, parts).
 
-        The rule is laid where this rate and the shifted one are both between 0 and 1, in the logit
-        of that interval: whatever happens at its ends is smooth there.
+        The rule covers the interval where this rate and the shifted one are both between 0 and 1,
+        in the logit of that interval, in which the integrand is smooth at the ends.
         """
         a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
         e = np.clip(shift, -1.0 + 1e-12, 1.0 - 1e-12)[:, np.newaxis, np.newaxis]
@@ -107,10 +108,11 @@ class _Rates(NamedTuple):
 
 
 def _sinh_rule(place: Floats, width: Floats, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return points and log steps for what falls off like exp(left x) and exp(-right x).
+    """Return points and log steps for an integrand with tails exp(left x) and exp(-right x).
 
-    Equal steps of t, x = place + width sinh(t): in t it falls off double-exponentially, so that the
-    sum converges geometrically. The arguments have a last axis of 1, for the points.
+    The steps are equal in t, where x = place + width sinh(t). In t the integrand decays
+    double-exponentially, so that the sum converges geometrically. The arguments have a last axis of
+    1, for the points.
     """
     far = np.sqrt(2.0 * REACH)
     first, last = (np.arcsinh(far + REACH / (tail * width)) for tail in (left, right))
@@ -121,7 +123,7 @@ def _sinh_rule(place: Floats, width: Floats, left: Floats, right: Floats) -> tup
 
 @dataclass(frozen=True, eq=False)
 class PairPosterior:
-    """What is known of the rates of features with one pair of counts: a mixture of beta laws.
+    """The posterior of the rates of features with one pair of counts: a mixture of betas.
 
     Attributes
     ----------
@@ -130,7 +132,7 @@ class PairPosterior:
     rates : pair of _Rates
         Of each class, arrays of shape (parts,).
     mean_log_odds_ratio : float
-        Over all nodes of theta: it depends on the smallest where a class has but one value.
+        Over all nodes of theta: it depends on the smallest where a class has only one value.
     """
 
     weights: Floats
@@ -172,7 +174,7 @@ class RateEffect:
         """Return P(related, effect <= x) for x of shape (1, m)."""
         zero, one = self.pair.rates
         weights = self.pair.weights
-        # The rule is laid over the class with the narrower laws: the other's are smooth there.
+        # The rule covers the class with the narrower distributions: the other's are smooth there.
         variances = "variance_of_logit" if self.logits else "variance"
         if weights @ (getattr(one, variances) - getattr(zero, variances)) >= 0.0:
             return np.asarray(self._below(zero, one, x[0]) @ weights)[np.newaxis]
@@ -186,7 +188,7 @@ class RateEffect:
 def pair_posteriors(
     model: BernoulliModel, counts: ClassCounts, posterior: BernoulliPosterior
 ) -> Iterator[PairPosterior]:
-    """Yield what is known of the rates for each distinct pair of counts, in their order.
+    """Yield the posterior of the rates for each distinct pair of counts, in order.
 
     ``posterior.pair_of`` says which of them a feature has.
     """
@@ -222,15 +224,15 @@ def _pair_posteriors(
 
 
 def _rates(law: CountLaw, alpha: Floats, theta: Floats, I0: int, I1: int) -> tuple[_Rates, _Rates]:
-    """Return the laws of the rates in both classes given alpha and theta."""
+    """Return the distributions of the rates in both classes given alpha and theta."""
     a, b = alpha * theta, alpha * (1.0 - theta)
     return _Rates(a + I0, b + law.n0 - I0), _Rates(a + I1, b + law.n1 - I1)
 
 
 def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return n nodes and weights with the first 2 n moments of each of some discrete laws.
+    """Return n nodes and weights with the first 2 n moments of each of some discrete distributions.
 
-    By Lanczos' recurrence, whose coefficients make a matrix with the nodes as eigenvalues.
+    The coefficients of Lanczos' recurrence form a matrix whose eigenvalues are the nodes.
 
     Parameters
     ----------
@@ -263,7 +265,7 @@ def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]
                 rest = rest - np.sum(known * rest, axis=-1, keepdims=True) * known
         size = np.linalg.norm(rest, axis=-1)
         if i + 1 < n:
-            # A law with less than n points ends here: what follows has no weight.
+            # A distribution with fewer than n points ends here: later nodes have no weight.
             size = np.where(size > 1e-13, size, 0.0)
             matrix[..., i, i + 1] = matrix[..., i + 1, i] = size
             vectors.append(rest / np.where(size > 0.0, size, np.inf)[..., np.newaxis])

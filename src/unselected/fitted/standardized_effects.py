@@ -13,12 +13,11 @@ from scipy.special import gammaln, ndtr
 
 from unselected._typing import Floats
 from unselected.fitted.effect_laws import LEAST_WEIGHT, REACH
-from unselected.models.gaussian import GaussianPosterior
-from unselected.models.gaussian_two_groups import TwoGroupPosterior
+from unselected.models.gaussian_posterior import GaussianPosterior
 
 # Step of the rule for the deviation in units of the narrowest part, and its points at most.
 _STEP, _MOST_POINTS = 0.5, 4000
-# Elements of a table that are worked on at a time.
+# Elements of a table that are processed at a time.
 _BLOCK = 1 << 20
 
 
@@ -77,7 +76,7 @@ class StandardizedEffect:
         return np.asarray(np.einsum("kn,kmnp,kp->km", weights, below, r_weights, optimize=True))
 
     def _points(self) -> int:
-        """Return how many values of R tell apart what the normal laws do."""
+        """Return the number of values of R that resolves the normal components."""
         live = (self.weights > LEAST_WEIGHT) & (self.variance > 0.0)
         spread = np.abs(self.location) / np.sqrt(2.0 * self.nu)[:, np.newaxis]
         ratio = spread[live] / np.sqrt(self.variance[live])
@@ -110,12 +109,9 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     direction : array of shape (d,)
         A difference of codes: of two classes, of a class from the mean of all, or 1 for a slope.
     """
-    c, u = posterior.contrasts, np.exp(-posterior.log_alpha)
-    weights = np.broadcast_to(np.exp(posterior.log_weights), (c.n.size, u.size))
-    log_variance = posterior.log_variance
-    if isinstance(posterior, TwoGroupPosterior):
-        u, log_variance = u[posterior.starts], log_variance[posterior.starts]
-        weights = posterior.related_weights
+    c = posterior.contrasts
+    log_alpha, log_variance, weights = posterior.of_related_features()
+    u = np.exp(-log_alpha)
     nu = c.n - 1.0 + posterior.shrinkage
     location, variance = np.zeros((2, u.size, c.n.size))
     f = np.einsum("d,kdq->kq", direction, c.axes)

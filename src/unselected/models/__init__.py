@@ -2,12 +2,18 @@
 
 Public modules
 --------------
-batch                posteriors of many data sets that are nearly the same
-bernoulli            the paper's naive Bayes of binary features
-factor               latent factors, real-valued features
-gaussian             naive Bayes of real-valued features
-gaussian_two_groups  the same with related and unrelated features
-mixture              two latent groups of cases, binary features
-regression           real-valued features and a real response
-two_groups           the prior with related and unrelated features
+base                the contract of every model
+batch               posteriors of many data sets that are nearly the same
+bernoulli           the paper's naive Bayes of binary features
+bernoulli_posterior its posterior
+factor              latent factors, real-valued features
+factor_predictive   its predictions of new cases
+gaussian            naive Bayes of real-valued features
+gaussian_posterior  its posterior
+gaussian_prior      its prior
+mixture             two latent groups of cases, binary features
+mixture_posterior   its predictions of new cases
+regression          real-valued features and a real response
+regression_posterior  its posterior
+two_groups          the prior with related and unrelated features
 """

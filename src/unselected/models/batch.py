@@ -1,28 +1,24 @@
-"""Posteriors for many data sets that are nearly the same, as when each case is left out in turn.
+"""Posteriors of many data sets that are nearly the same, as in leave-one-out.
 
-Data sets with as many cases of each class share the law of the counts, and with it nearly all of
-the work: one rule for alpha is laid over the posteriors of all of them together.
+Data sets with the same numbers of cases in each class share the distribution of the counts, and
+with it nearly all of the work. One quadrature rule for alpha covers the posteriors of all of them.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
-from unselected.models.bernoulli import (
-    FEW_CASES,
-    BernoulliModel,
-    BernoulliPosterior,
-    Likelihood,
-    SharedLaw,
-)
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import FEW_CASES, Likelihood, SharedLaw
+from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior
 from unselected.numerics.quadrature import converged, log_sum
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 
-# So few data sets are not worth a table of all counts.
+# For this many data sets or fewer, a table of all counts does not pay.
 _FEW_SETS = 4
-# Where the mass of a posterior ends, relative to its largest term, the rule must not.
+# The log terms at both ends of the rule must be this far below the largest.
 _FAR_DOWN = 30.0
 
 DataSet = tuple[ClassCounts, Event]
@@ -31,7 +27,8 @@ DataSet = tuple[ClassCounts, Event]
 def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliPosterior]:
     """Return the posterior given each of some data sets, as `BernoulliModel.condition` does.
 
-    The same to about 1e-10. A posterior that the common rule does not resolve gets its own.
+    The results agree to about 1e-10. A posterior that the common rule does not resolve gets its
+    own.
     """
     posteriors: dict[int, BernoulliPosterior] = {}
     if model.quadrature == "exact" and model.least_fraction is None:
@@ -48,11 +45,11 @@ def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliP
 def _condition_alike(
     model: BernoulliModel, sets: list[DataSet], alike: NDArray[np.intp]
 ) -> dict[int, BernoulliPosterior]:
-    """Return the posteriors of data sets with as many cases of each class, where resolved."""
+    """Return the posteriors of data sets with equal class sizes, without unresolved ones."""
     chosen = [sets[i] for i in alike]
     first = chosen[0][0]
-    shared = SharedLaw(model, first.n0, first.n1)
-    likelihoods = [Likelihood(model, counts, event, shared) for counts, event in chosen]
+    shared = SharedLaw(model.theta_rule, first.n0, first.n1)
+    likelihoods = [Likelihood(model.theta_rule, counts, event, shared) for counts, event in chosen]
     together = _Together(likelihoods, shared)
     prior = ConcentrationPrior(model.a, model.b)
     top = together.log_totals(prior.quantile_nodes(9)).max(axis=1)
@@ -134,5 +131,5 @@ class _Together:
 
 
 def _times(times: NDArray[np.int64], log: Floats) -> Floats:
-    """Return times * log, 0 where there is nothing to multiply."""
+    """Return times * log, and 0 where times is 0."""
     return np.multiply(times, log, where=times > 0, out=np.zeros(log.shape))

@@ -1,9 +1,9 @@
 """The prior of the concentration alpha, and the integral over it, common to the naive Bayes models.
 
-With real-valued features 1 / alpha is tau^2. The nodes are laid in v, where log(1/alpha) = v -
-exp(-v) - log(n): linear where the data can tell alpha, and double-exponential towards alpha =
-infinity, where they cannot and the prior falls only like a power. One trapezoid rule then serves
-for the bulk and the tail.
+With real-valued features 1 / alpha is tau^2. The nodes are placed in v, where
+log(1/alpha) = v - exp(-v) - log(n). That is linear where the data are informative about alpha, and
+double-exponential towards alpha = infinity, where they are not and the prior decreases only like a
+power. One trapezoid rule then covers the bulk and the tail.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class ConcentrationPrior:
         refinement: int = 1,
         tolerance: float = TOLERANCE,
     ) -> tuple[Floats, Floats]:
-        """Lay nodes over the mass of prior times likelihood.
+        """Place nodes over the mass of prior times likelihood.
 
         Parameters
         ----------
@@ -56,9 +56,9 @@ class ConcentrationPrior:
         n, n_features : float
             The log likelihood of a feature changes with u at most like n^2 u.
         log_bound : callable
-            What the log likelihood does not exceed, as a function of log u.
+            An upper bound of the log likelihood, as a function of log u.
         growth : float
-            How fast that bound can grow with log u.
+            The largest rate at which the bound grows with log u.
         refinement, tolerance
             See `trapezoid`.
 
@@ -88,9 +88,9 @@ class ConcentrationPrior:
         # Below, only the prior's power of u is left, whatever the data.
         log_rate = np.log(self.b + n_features * np.exp(2.0 * log_n))
         decay = max(0.0, log_rate - log_n - np.log(self.a)) + 100.0 / self.a + 1.0
-        low = float(np.floor(-np.log(decay)))  # whole, so that the scan meets the points below
-        # Above, prior and bound limit the density; how far down they have to be is known from
-        # the density at some points in between.
+        low = float(np.floor(-np.log(decay)))  # an integer, so that the scan hits the points below
+        # Above, prior and bound limit the density. The density at some points in between tells how
+        # small they have to be.
         middle = low + np.arange(np.ceil(-low) + 3)
         needed = np.max(log_density(middle)) - NEGLIGIBLE
         high = middle[-1:]
@@ -104,10 +104,10 @@ class ConcentrationPrior:
     def cover(
         self, log_likelihood: LogFunction, n: float, log_u: Floats, most: int
     ) -> tuple[Floats, Floats]:
-        """Lay equal steps over all that prior and likelihood do not exclude, mass or none.
+        """Place equal steps over all that prior and likelihood do not exclude.
 
-        For integrands that put the mass elsewhere. The steps are half the smallest between the
-        given nodes; below, where nothing depends on u any more, they end.
+        This is for integrands whose mass lies elsewhere. The steps are half the smallest between
+        the given nodes. They end below where nothing depends on u any more.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class ConcentrationPrior:
         log_u : array
             Nodes that integrate prior times likelihood.
         most : int
-            Take longer steps rather than more nodes than this.
+            Largest number of nodes; the steps are longer where it would be exceeded.
 
         Returns
         -------

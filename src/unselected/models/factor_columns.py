@@ -1,10 +1,10 @@
-"""Columns and responses given the factors of the cases: what is integrated out, what is drawn.
+"""Columns and responses given the factors of the cases: densities, and draws of the parameters.
 
 A feature is x_i = mu + lambda' z_i + e_i, e ~ N(0, s^2), lambda ~ N(0, u s^2 I), u = tau^2, mu
 flat, p(s^2) ~ 1 / s^2: the model of `gaussian` with the factors as the codes of the response. A
-real response is one more such column, with a u of its own. Of two classes the second is the sign
-of w_i = mu_0 + beta' z_i + N(0, 1), mu_0 ~ N(0, 1), beta ~ N(0, u I) (a probit). With beta = 0 that
-makes P(second class) = Phi(mu_0) uniform, which is what naive Bayes assumes of it.
+real response is one more such column, with a u of its own. With two classes, a case is in the
+second where w_i = mu_0 + beta' z_i + N(0, 1) is positive (a probit), mu_0 ~ N(0, 1),
+beta ~ N(0, u I). With beta = 0, P(second class) = Phi(mu_0) is uniform, as in naive Bayes.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from unselected._typing import Floats
 
-# Part of a column's sum of squares that is noise at the least: rounding leaves no less.
+# Smallest share of noise in a column's sum of squares: rounding leaves no less.
 _LEAST_NOISE = 1e-13
 
 
@@ -33,7 +33,7 @@ class GivenFactors(Protocol):
     def log_likelihood(self, u: Floats) -> Floats:
         """Return the log densities of the columns, all but u (nodes,) integrated out.
 
-        Up to a constant that depends on the columns alone.
+        Up to a constant that depends only on the columns.
         """
 
     def draw(self, u: float, rng: np.random.Generator) -> Lines:
@@ -52,7 +52,7 @@ class ColumnsGivenFactors:
         self.total = np.einsum("nk,nk->k", centred, centred)
 
     def _squares(self, u: Floats) -> Floats:
-        """Return what stands for the sums of squares (nodes, k): `moments.Contrasts.squares`."""
+        """Return the effective sums of squares (nodes, k): see `moments.Contrasts.squares`."""
         u = u[:, np.newaxis]
         explained = (u / (1.0 + u * self.lam)) @ self.along**2
         return np.asarray(np.maximum(self.total - explained, _LEAST_NOISE * self.total))
@@ -64,7 +64,7 @@ class ColumnsGivenFactors:
         return np.asarray(fit - 0.5 * self.k * explained)
 
     def draw(self, u: float, rng: np.random.Generator) -> Lines:
-        """Draw s^2, then lambda, then mu, each given the columns and those before."""
+        """Draw s^2, then lambda, then mu, each given the columns and the previous ones."""
         variance = self._squares(np.array([u]))[0] / rng.chisquare(self.n - 1.0, size=self.k)
         spread = u / (1.0 + u * self.lam)
         noise = np.sqrt(spread)[:, np.newaxis] * rng.normal(size=self.along.shape)
@@ -83,9 +83,10 @@ class ProbitGivenFactors:
         self.total, self.n = float(w @ w), w.size
 
     def _regression(self, u: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return prior deviations, the Cholesky factor of the precision, and the half-solved mean.
+        """Return prior deviations, the Cholesky factor L of the precision, and L' times the mean.
 
-        Each for nodes of u. In units of the prior deviations the precision is I + design' design.
+        Each is for nodes of u. In units of the prior deviations the precision is
+        I + design' design.
         """
         deviations = np.ones((u.size, self.along.size))
         deviations[:, 1:] = np.sqrt(u)[:, np.newaxis]
@@ -113,10 +114,10 @@ class ProbitGivenFactors:
 
 
 class Response(Protocol):
-    """A response as a column of numbers, which may have to be drawn themselves."""
+    """A response as a column of numbers, which may be latent and then have to be drawn."""
 
     def start(self, rng: np.random.Generator) -> Floats:
-        """Return the column to begin with, shape (n,)."""
+        """Return the initial column, shape (n,)."""
 
     def given(self, column: Floats, Z: Floats) -> GivenFactors:
         """Return the column with the factors known."""
@@ -124,7 +125,7 @@ class Response(Protocol):
     def renew(
         self, column: Floats, Z: Floats, u: float, lines: Lines, rng: np.random.Generator
     ) -> Floats:
-        """Return the column drawn anew given the factors and the parameters of the response."""
+        """Return the column drawn again given the factors and the parameters of the response."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ class RealResponse:
         return self.y
 
     def given(self, column: Floats, Z: Floats) -> GivenFactors:
-        """Return a feature like the others."""
+        """Return the response as a real-valued column."""
         return ColumnsGivenFactors(column[:, np.newaxis], Z)
 
     def renew(
@@ -170,7 +171,7 @@ class ProbitResponse:
         return np.where(self.y > 0.5, 1.0, -1.0)
 
     def start(self, rng: np.random.Generator) -> Floats:
-        """Return normals with the signs that the classes ask for."""
+        """Return normals whose signs match the classes."""
         return np.asarray(self._sign * np.abs(rng.normal(size=self.y.size)))
 
     def given(self, column: Floats, Z: Floats) -> GivenFactors:
@@ -185,14 +186,14 @@ class ProbitResponse:
         lines: Lines,
         rng: np.random.Generator,
     ) -> Floats:
-        """Draw the latent normals given mu_0 and beta, and then their common scale without these.
+        """Draw the latent normals given mu_0 and beta, then their scale with these integrated out.
 
         The signs do not depend on the scale c, so that c^2 is chi-squared with n degrees of freedom
-        over w' (I + 1 1' + u Z Z')^-1 w (parameter expansion, Liu and Wu 1999): w and (mu_0, beta),
-        which would wait for each other else, move together.
+        over w' (I + 1 1' + u Z Z')^-1 w (parameter expansion, Liu and Wu 1999). So w and
+        (mu_0, beta) move together; drawn in turn they would mix slowly.
         """
         mean = self._sign * (lines.intercept[0] + Z @ lines.loadings[0])
-        # The upper tail of a normal around ``mean``, by its log: however far out, it has digits.
+        # The log of the upper tail of a normal around ``mean`` keeps its digits however far out.
         w = self._sign * (mean - ndtri_exp(np.log(1.0 - rng.random(mean.size)) + log_ndtr(mean)))
         c2 = rng.chisquare(w.size) / ProbitGivenFactors(w, Z).squares(u)
         return np.asarray(np.sqrt(c2) * w)

@@ -1,21 +1,20 @@
 """The Markov chain of the factor model: factors of the cases, tau and tau_0 of the response.
 
-A step moves, in turn,
-
-1. tau and the part of the factors along the response, one up and the other down: the event all but
-   fixes their product, so that each alone goes a short way only (slice sampling, the parameters of
-   all columns integrated out);
-2. tau and tau_0 given the factors, in the same way;
-3. the parameters of the columns given the factors: draws from closed forms;
-4. tau and the loadings of the features in proportion, the factors integrated out and drawn anew
-   (Metropolis-Hastings): small loadings leave the factors free and these keep loadings small, which
-   lasts long where features say little;
-5. the factors of all cases given all parameters: normal, but for the probability of the event,
-   which elliptical slice sampling takes into account. It depends on the factors through few
-   numbers, so that the step goes far;
-6. the latent normals of a response in classes;
-7. the scale of the factors, with tau and tau_0 the other way: all likelihoods, the event's too,
-   depend on tau^2 Z Z' only, so that nothing but priors counts.
+A step moves, in turn:
+1. tau and the part of the factors along the response, one up and the other down. The event nearly
+   fixes their product, so that each alone could move only a short way. This is slice sampling with
+   the parameters of all columns integrated out.
+2. tau and tau_0 given the factors, in the same way.
+3. The parameters of the columns given the factors: draws from closed forms.
+4. tau and the loadings of the features in proportion, the factors integrated out and drawn again
+   (Metropolis-Hastings). Otherwise the chain mixes slowly where the features carry little
+   information: small loadings leave the factors free, and free factors keep the loadings small.
+5. The factors of all cases given all parameters. Their law is normal times the probability of the
+   event, which elliptical slice sampling takes into account. The event depends on the factors
+   through few numbers, so that the step goes far.
+6. The latent normals of a response in classes.
+7. The scale of the factors, with tau and tau_0 in the opposite direction. All likelihoods, that of
+   the event included, depend on tau^2 Z Z' only, so that only the priors matter.
 """
 
 from dataclasses import dataclass, replace
@@ -28,11 +27,11 @@ from unselected.models.factor_columns import ColumnsGivenFactors, GivenFactors, 
 from unselected.numerics.slice_sampling import elliptical_step, slice_step
 from unselected.omission.factor import FactorOmission
 
-# About how wide the densities of log tau^2, log tau_0^2 and of the log scale are.
+# Approximate widths of the densities of log tau^2, log tau_0^2 and of the log scale.
 _WIDTH, _WIDTH_OF_RESPONSE, _WIDTH_OF_SCALE = 1.0, 2.0, 0.2
-# The same of log tau^2 where the factors along the response move with it.
+# The same for log tau^2 where the factors along the response move with it.
 _WIDTH_OF_BOTH = 2.0
-# Standard deviations of the log of what loadings are multiplied by, tried in turn.
+# Standard deviations of the log factor that multiplies the loadings, tried in turn.
 _SPREADS = (0.2, 0.8)
 # The logs of tau^2 are kept between these: outside nothing changes, and nothing overflows.
 _LEAST_LOG, _LARGEST_LOG = -80.0, 20.0
@@ -40,7 +39,7 @@ _LEAST_LOG, _LARGEST_LOG = -80.0, 20.0
 
 @dataclass(eq=False)
 class FactorState:
-    """Where a chain is.
+    """The state of a chain.
 
     Attributes
     ----------
@@ -63,12 +62,12 @@ class FactorState:
 
 @dataclass(frozen=True, eq=False)
 class FactorSampler:
-    """The posterior of the factor model, drawn from.
+    """The Markov chain on the posterior of the factor model.
 
     Attributes
     ----------
     X : array of shape (n, k)
-        The kept features, each with a mean and a spread near 0 and 1.
+        The kept features, each with mean near 0 and standard deviation near 1.
     response : Response
     event : FactorOmission
     q : int
@@ -84,7 +83,7 @@ class FactorSampler:
     b: float
 
     def start(self, chain: int, rng: np.random.Generator) -> FactorState:  # noqa: ARG002
-        """Return a state drawn from the prior, but for the parameters of the columns."""
+        """Return a state drawn from the prior, except for the parameters of the columns."""
         Z = rng.normal(size=(len(self.X), self.q))
         log_u, log_u0 = np.log(np.maximum(rng.gamma(self.a, 1.0 / self.b, size=2), 1e-6))
         column = self.response.start(rng)
@@ -117,7 +116,7 @@ class FactorSampler:
     def _with_both_moved(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Multiply tau by c, and the factors along the response by 1 / c.
 
-        A group of transformations again, with the Jacobian c^-q.
+        This is a group of transformations, with the Jacobian c^-q.
         """
         if self.event.n_omitted == 0:
             return state
@@ -167,11 +166,11 @@ class FactorSampler:
     def _with_loadings_scaled(
         self, state: FactorState, spread: float, rng: np.random.Generator
     ) -> FactorState:
-        """Multiply tau and the loadings of the features by c, and draw the factors anew.
+        """Multiply tau and the loadings of the features by c, and draw the factors again.
 
-        These come from their law given the columns, so that the density of the columns without
-        factors decides, with the prior of tau and the event. The prior of the loadings and the
-        Jacobian cancel.
+        The factors are drawn given the columns. So the acceptance ratio has the density of the
+        columns with the factors integrated out, the prior of tau, and the event. The prior of the
+        loadings and the Jacobian cancel.
         """
         log_c = spread * rng.normal()
         features = state.features._replace(loadings=np.exp(log_c) * state.features.loadings)
@@ -201,8 +200,8 @@ class FactorSampler:
     def _rescaled(self, state: FactorState, rng: np.random.Generator) -> FactorState:
         """Scale the factors by c, and tau, tau_0 and all loadings by 1 / c.
 
-        No likelihood changes; c^(n q) is the Jacobian of the factors (generalised Gibbs sampling,
-        Liu and Sabatti 2000), for the loadings are drawn anew before they are used again.
+        No likelihood changes. The Jacobian is c^(n q), that of the factors alone (generalised Gibbs
+        sampling, Liu and Sabatti 2000), because the loadings are drawn again before they are used.
         """
         squares, size = float(np.sum(state.Z**2)), state.Z.size
 
@@ -223,7 +222,7 @@ class FactorSampler:
         )
 
     def record(self, state: FactorState) -> dict[str, Any]:
-        """Return a state with its factors turned as `canonical_turn` has them."""
+        """Return a state with its factors rotated by `canonical_turn`."""
         turn = canonical_turn(state.Z, state.features, self.event.direction)
         Z = state.Z @ turn
         return {
@@ -241,11 +240,11 @@ class FactorSampler:
 
 
 class FactorLaw:
-    """The law of the factors given columns and their parameters: normal, the event left out.
+    """The normal law of the factors given columns and their parameters, without the event.
 
     The precision is K = I + sum over columns of lambda lambda' / s^2, the same for all cases, and
-    the means are ``center`` (n, q). ``log_marginal`` is the log density of the columns without
-    factors, up to what does not depend on the loadings.
+    the means are ``center`` (n, q). ``log_marginal`` is the log density of the columns with the
+    factors integrated out, up to terms that do not depend on the loadings.
     """
 
     def __init__(self, X: Floats, state: FactorState) -> None:
@@ -272,11 +271,11 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
 
 
 def canonical_turn(Z: Floats, features: Lines, direction: Floats) -> Floats:
-    """Return the orthogonal matrix (q, q) after which factors have a meaning of their own.
+    """Return the rotation (q, q) that identifies the factors.
 
-    The posterior does not know factors from any rotation of theirs. The first column is made the
-    only one that is correlated with the response, positively; the others are ordered by how much of
-    the features they explain, and their loadings have positive sums.
+    The posterior is invariant under rotations of the factors. After this one the first factor is
+    the only one that is correlated with the response, positively. The others are ordered by how
+    much of the features they explain, and their loadings have positive sums.
     """
     along = (Z - Z.mean(axis=0)).T @ direction
     q = along.size
@@ -291,7 +290,7 @@ def canonical_turn(Z: Floats, features: Lines, direction: Floats) -> Floats:
 
 
 def multiple_correlation(Z: Floats, direction: Floats) -> float:
-    """Return the correlation of the response with what the factors explain of it, linearly."""
+    """Return the multiple correlation of the response with the factors."""
     Zc = Z - Z.mean(axis=0)
     along = Zc.T @ direction
     explained = along @ np.linalg.solve(Zc.T @ Zc, along)

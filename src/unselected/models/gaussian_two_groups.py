@@ -1,16 +1,16 @@
-"""The models for real-valued features with two groups of them: related and unrelated.
+"""The models of real-valued features with two groups of features: related and unrelated.
 
 The posterior is over nodes of tau and of the fraction pi of related features. Given a node, a new
-value of a feature comes from the law of a related feature with the probability
+value of a feature comes from the distribution of a related feature with probability
 
     r_j = pi f_j(tau) / (pi f_j(tau) + (1 - pi) f_j(0))
 
-and from that of an unrelated one else. With t_j and t_0j the two densities of the new value, the
-mixed density of a feature is therefore
+and otherwise from that of an unrelated one. With t_j and t_0j the two densities of the new value,
+the mixed density of a feature is therefore
 
     t_0j (1 - pi + pi f_j t_j / (f_0j t_0j)) / (1 - pi + pi f_j / f_0j),
 
-in which ratios belong to a node of tau, and only sums and products to a node of both.
+Here the ratios depend on tau only; sums and products are computed for each node of tau and pi.
 """
 
 from collections.abc import Iterator
@@ -22,16 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
-from unselected.models.concentration import ConcentrationPrior
-from unselected.models.gaussian import (
+from unselected.models.gaussian_likelihood import RealLikelihood
+from unselected.models.gaussian_posterior import (
     FAR_DOWN,
     LARGEST_DIFFERENCE,
-    GaussianModel,
     GaussianPosterior,
-    RealLikelihood,
     is_doubtful,
 )
-from unselected.models.regression import Predictive, RegressionPosterior
+from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
     FractionPrior,
@@ -50,9 +48,7 @@ from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
 from unselected.statistics.moments import Contrasts
 
-# How often nodes are laid again for a row, each time where its likeliest response was found.
-_MOST_TRIES = 5
-# Elements of a table over rows and nodes that are worked on at a time.
+# Elements of a table over rows and nodes that are processed at a time.
 _BLOCK = 1 << 17
 
 
@@ -60,7 +56,7 @@ _BLOCK = 1 << 17
 class TwoGroupPosterior(GaussianPosterior):
     """The posterior of tau and of the fraction pi of related features as weighted nodes.
 
-    Nodes with the same tau stand side by side. ``log_variance`` is -inf everywhere.
+    Nodes with the same tau are adjacent. ``log_variance`` is -inf everywhere.
 
     Attributes
     ----------
@@ -69,8 +65,8 @@ class TwoGroupPosterior(GaussianPosterior):
     log_related, log_rest : arrays of shape (nodes,)
         log(pi) and log(1 - pi).
     related_kept : array of shape (k,)
-        The posterior probability that a kept feature is related; that of any feature for a constant
-        one, which says nothing.
+        The posterior probability that a kept feature is related. A constant feature has that of any
+        feature.
     """
 
     log_related: Floats
@@ -100,13 +96,13 @@ class TwoGroupPosterior(GaussianPosterior):
 
     @cached_property
     def alpha_of(self) -> NDArray[np.intp]:
-        """The number of the tau of each node."""
+        """The index of the tau of each node."""
         sizes = np.diff(self.starts, append=self.log_alpha.size)
         return np.repeat(np.arange(self.starts.size), sizes)
 
     @cached_property
     def of_alphas(self) -> GaussianPosterior:
-        """A node for each tau, and behind them one for tau = 0; the weights mean nothing."""
+        """A node for each tau, followed by one for tau = 0; the weights have no meaning."""
         log_alpha = np.append(self.log_alpha[self.starts], np.inf)
         zeros = np.zeros(log_alpha.size)
         fields = (zeros, zeros, self.log_evidence, zeros - np.inf)
@@ -119,14 +115,19 @@ class TwoGroupPosterior(GaussianPosterior):
 
     @property
     def related_weights(self) -> Floats:
-        """P(related, tau) of each kept feature, shape (k, taus); a constant one says nothing."""
+        """P(related, tau) of each kept feature, (k, taus); a constant one counts as any feature."""
         log_ratio = np.zeros((self.starts.size, self.contrasts.varying.size))
         log_ratio[:, self.contrasts.varying] = self.log_ratio
         weights = np.exp(self.log_weights)
         return related_weights(self.fractions, log_ratio, self.alpha_of, weights).T
 
+    def of_related_features(self) -> tuple[Floats, Floats, Floats]:
+        """Return the same for nodes of tau; the weights of a feature sum to P(related)."""
+        starts = self.starts
+        return self.log_alpha[starts], self.log_variance[starts], self.related_weights
+
     def of_features(self) -> tuple[GaussianPosterior, Floats]:
-        """Return nodes of tau, the last 0, and the weight each feature gives them, (k, nodes)."""
+        """Return nodes of tau, the last at 0, and their weights for each feature, (k, nodes)."""
         weights = self.related_weights
         rest = np.maximum(1.0 - weights.sum(axis=1, keepdims=True), 0.0)
         return self.of_alphas, np.hstack([weights, rest])
@@ -141,14 +142,14 @@ class TwoGroupPosterior(GaussianPosterior):
         return self._products(iter(self.log_ratio.T), ())
 
     def around(self, code: Floats, x: Floats) -> "TwoGroupPosterior":
-        """Return the same posterior on nodes laid for a row: where its features are likely too.
+        """Return the same posterior on nodes placed for a row: where its features are likely too.
 
-        A row far from all training cases can make likely what these exclude.
+        A row far from all training cases can make values of tau likely that these exclude.
         """
         new = _NewRow(self.of_alphas, code, x)
         nodes = _integrated(self.model, self.contrasts, self.event, new)
         posterior = _posterior(self.model, self.contrasts, self.event, nodes)
-        # The terms hold the density of the row, and the evidence of training is known.
+        # The terms include the density of the row; the evidence of the training cases is known.
         log_terms = nodes.log_terms - posterior.log_densities(code, x[np.newaxis])[0]
         log_training = self.log_evidence - self._likelihood.log_constant
         return replace(posterior, log_weights=log_terms - log_training)
@@ -179,7 +180,7 @@ class TwoGroupPosterior(GaussianPosterior):
         log_densities : iterator of arrays of shape (..., taus + 1)
             For each varying feature, at the nodes of `of_alphas`.
         shape : tuple
-            The dots.
+            The leading dimensions (...).
         """
         log_null = np.zeros((*shape, 1))
 
@@ -197,7 +198,7 @@ class TwoGroupPosterior(GaussianPosterior):
         )
 
     def is_doubtful(self, by_node: Floats) -> NDArray[np.bool_]:
-        """Say where a sum over the nodes cannot be trusted, in tau or, for any tau, in pi."""
+        """Say where a sum over the nodes is inaccurate, in tau or, for any tau, in pi."""
         top = np.max(by_node, axis=-1, keepdims=True)
         terms = np.exp(by_node - top)
         by_alpha = np.add.reduceat(terms, self.starts, axis=-1)
@@ -214,53 +215,8 @@ class TwoGroupPosterior(GaussianPosterior):
         return np.asarray(doubtful | (difference > LARGEST_DIFFERENCE))
 
 
-class TwoGroupRegression(RegressionPosterior):
-    """What the training cases say of a new case and its real response, with two groups."""
-
-    features: TwoGroupPosterior
-
-    _covers_all = False
-
-    def _log_features(self, X: Floats, y: Floats) -> Floats:
-        """Return the log density of the features given y and the node, shape (rows, m, nodes)."""
-        return self.features.mixed(self._of_alphas.log_by_feature(X, y), y.shape)
-
-    def _predictive_far(
-        self, X: Floats
-    ) -> Iterator[tuple[NDArray[np.intp], Predictive, RegressionPosterior]]:
-        for row in range(len(X)):
-            x, posterior = X[row : row + 1], self
-            for _ in range(_MOST_TRIES):
-                _, part = next(posterior._normalized(x))
-                y = part.likeliest
-                if not posterior._is_doubtful(x, y).any():
-                    break
-                posterior = self._around(x, y)
-            yield np.array([row]), part, posterior
-
-    def _log_joint_far(self, X: Floats, y: Floats) -> Floats:
-        return np.concatenate(
-            [
-                self._around(x, z)._log_joint(x, z)
-                for x, z in zip(X[:, None], y[:, None], strict=True)
-            ]
-        )
-
-    def _around(self, x: Floats, y: Floats) -> "TwoGroupRegression":
-        """Return the same posterior on nodes laid for a row with this response."""
-        return replace(self, features=self.features.around(y[0] / self.unit, x[0]))
-
-    @cached_property
-    def _of_alphas(self) -> RegressionPosterior:
-        return RegressionPosterior(self.features.of_alphas, self.n, self.y_mean, self.unit)
-
-    def _added_power(self, X: Floats) -> Floats:
-        """Return 0: where no feature is related, none has a say in how y falls off."""
-        return np.zeros(len(X))
-
-
 def condition_two_groups(
-    model: GaussianModel, contrasts: Contrasts, event: RealEvent
+    model: GaussianPrior, contrasts: Contrasts, event: RealEvent
 ) -> TwoGroupPosterior:
     """Return the posterior given the contrasts of the kept features and the event."""
     return _posterior(model, contrasts, event, _integrated(model, contrasts, event, None))
@@ -268,7 +224,7 @@ def condition_two_groups(
 
 @dataclass(frozen=True)
 class _NewRow:
-    """A new case's features, as if they were one more thing that is known.
+    """A new case's features, treated as further data.
 
     ``posterior`` is of the training cases; its nodes do not matter.
     """
@@ -287,7 +243,7 @@ class _NewRow:
 
 
 def _integrated(
-    model: GaussianModel, contrasts: Contrasts, event: RealEvent, new: _NewRow | None
+    model: GaussianPrior, contrasts: Contrasts, event: RealEvent, new: _NewRow | None
 ) -> Nodes:
     """Return nodes over the mass of prior times likelihood, times that of a new row."""
     likelihood = RealLikelihood(model, contrasts, event)
@@ -299,7 +255,7 @@ def _integrated(
         return bound if new is None else bound + likelihood.log_bound_of_new(log_u)
 
     more = 0 if new is None else likelihood.half.size
-    log_u, log_terms = ConcentrationPrior(model.a, model.b).integrate(
+    log_u, log_terms = model.concentration.integrate(
         groups.log_total,
         likelihood.n,
         contrasts.n.size + event.n_omitted + more,
@@ -337,7 +293,7 @@ def _log_ratio(likelihood: RealLikelihood, log_u: Floats) -> Floats:
 
 
 def _posterior(
-    model: GaussianModel, contrasts: Contrasts, event: RealEvent, nodes: Nodes
+    model: GaussianPrior, contrasts: Contrasts, event: RealEvent, nodes: Nodes
 ) -> TwoGroupPosterior:
     """Return the posterior with these nodes and with weights that sum to 1."""
     likelihood = RealLikelihood(model, contrasts, event)

@@ -1,22 +1,23 @@
 """A mixture of two components for binary features and a binary response, given an event.
 
-Each case has a label, and given the labels features and response are independent. Of all that is
-unknown, the chains move the labels and alpha alone: the mixing weight, the rates of features and
-response in each label, theta and alpha0 are integrated out.
+Each case has a label. Given the labels, features and response are independent. The chains move only
+the labels and alpha. The mixing weight, the rates of features and response in each label, theta and
+alpha0 are integrated out.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
-from unselected.models.bernoulli import BernoulliModel, Likelihood
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.concentration import ConcentrationPrior
-from unselected.models.mixture_moves import Labelled, Worth, move_labels
+from unselected.models.mixture_moves import Labelled, LabelWeights, move_labels
+from unselected.models.mixture_posterior import MixturePosterior
 from unselected.models.mixture_tables import (
     BLOCK,
     AlphaGrid,
@@ -25,21 +26,19 @@ from unselected.models.mixture_tables import (
     ResponseTables,
     grid_for,
 )
-from unselected.numerics.chains import Draws, run_chains
+from unselected.numerics.chains import ChainSettings, Draws, run_chains
 from unselected.numerics.kernels import kernels_for_moves
-from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
+from unselected.statistics.rows import KeptRows
 
 AdjustLabels = Literal["exact", "ignore"]
 
 # Steps from one draw to the next: labels and alpha depend on each other.
 _STEPS_PER_DRAW = 4
-# The tables take as long as n^3 divided by this moves in plain numpy.
+# The tables take as long as n^3 / this number of moves in plain numpy.
 _CUBES_PER_MOVE = 40
-# Rows times draws whose log probabilities are worked on at a time.
-_AT_A_TIME = 1 << 20
-# What is diagnosed.
+# Parameters whose draws are diagnosed.
 WATCHED = ("alpha", "alpha0", "share", "rates")
 
 
@@ -51,9 +50,9 @@ class MixtureModel:
     phi_0j, phi_1j ~ Beta(alpha theta_j, alpha (1 - theta_j)); theta0 and all theta_j are
     Uniform(0, 1), alpha ~ Inverse-Gamma(a, b) and alpha0 ~ Inverse-Gamma(a0, b0).
 
-    ``adjust_labels`` says whether the event counts where labels are drawn ("exact"), as it must, or
-    only where alpha is ("ignore"). ``refinement`` makes the nodes closer than they need be, to
-    check them.
+    ``adjust_labels`` says whether the event enters the draws of the labels ("exact"), as it must,
+    or only those of alpha ("ignore"). ``refinement`` makes the nodes closer than necessary, to
+    check them. ``chains`` sets the number of chains, their length, and their seed.
     """
 
     a: float = 0.5
@@ -62,6 +61,7 @@ class MixtureModel:
     b0: float = 5.0
     adjust_labels: AdjustLabels = "exact"
     refinement: int = 1
+    chains: ChainSettings = field(default_factory=ChainSettings)
 
     def simulate(
         self,
@@ -94,37 +94,23 @@ class MixtureModel:
             row[:] = rng.random(n_features) < phi[label]
         return X, y, {"alpha": alpha, "alpha0": alpha0, "z": z, "psi": psi, "phi": phi}
 
-    def condition(
-        self,
-        bits: NDArray[np.bool_],
-        y: NDArray[Any],
-        event: Event,
-        *,
-        n_chains: int,
-        n_draws: int,
-        n_warmup: int,
-        random_state: int | np.random.SeedSequence,
-        progress: bool = False,
-    ) -> "MixturePosterior":
+    def condition(self, statistics: KeptRows, event: Event) -> "MixturePosterior":
         """Return draws from the posterior given the kept features, the classes and the event.
 
-        ``bits`` (n, k) are the kept features of the training cases, ``y`` (n,) their classes.
+        The kept features are bits (n, k).
         """
-        n = len(y)
-        n_moves = n_chains * (n_warmup + n_draws * _STEPS_PER_DRAW) * 2 * n
+        bits, y = statistics
+        chains, n = self.chains, len(y)
+        n_moves = chains.n_chains * (chains.n_warmup + chains.n_draws * _STEPS_PER_DRAW) * 2 * n
         n_moves += n**3 // _CUBES_PER_MOVE
         sampler = MixtureSampler(self, bits, y, event, kernels=kernels_for_moves(n_moves))
         draws = run_chains(
             sampler.start,
             sampler.step,
             sampler.record,
-            n_chains=n_chains,
-            n_draws=n_draws,
-            n_warmup=n_warmup,
-            random_state=random_state,
+            chains,
             watched=WATCHED,
             thin=_STEPS_PER_DRAW,
-            progress=progress,
         )
         return sampler.posterior(draws)
 
@@ -134,13 +120,13 @@ class MixtureModel:
         return ConcentrationPrior(self.a, self.b)
 
     def responses(self, n0: int, n1: int) -> ResponseTables:
-        """Return what responses say of labels."""
+        """Return P(responses | labels), tabulated."""
         return ResponseTables(n0, n1, ConcentrationPrior(self.a0, self.b0), self.refinement)
 
     def alpha_grid(self, bits: NDArray[Any], y: NDArray[Any], event: Event) -> AlphaGrid:
-        """Return nodes of alpha, laid for labels that are the classes: naive Bayes."""
+        """Return nodes of alpha, placed for labels that equal the classes: naive Bayes."""
         counts = ClassCounts(bits[y == 0].sum(axis=0), bits[y == 1].sum(axis=0), *_sizes(y))
-        likelihood = Likelihood(BernoulliModel(a=self.a, b=self.b), counts, event)
+        likelihood = Likelihood(BernoulliModel(a=self.a, b=self.b).theta_rule, counts, event)
 
         def log_likelihood(log_u: Floats) -> Floats:
             return np.array([likelihood.at(float(x)).log_total for x in log_u])
@@ -157,7 +143,7 @@ def _sizes(y: NDArray[Any]) -> tuple[int, int]:
 
 @dataclass
 class ChainState:
-    """Where a chain is: the labels, the node of alpha, and the last draw of that of alpha0."""
+    """The state of a chain: the labels, the node of alpha, and the last drawn node of alpha0."""
 
     labels: Labelled
     node: int
@@ -165,7 +151,7 @@ class ChainState:
 
 
 class SharedTables(NamedTuple):
-    """Tables that depend on numbers of cases and on the event alone, to be shared by data sets."""
+    """Tables that depend only on class sizes and on the event, shared by data sets."""
 
     features: FeatureTables
     responses: ResponseTables
@@ -207,7 +193,7 @@ class MixtureSampler:
         self._class_size = np.array([self.n0, self.n1])[self.y]
 
     def start(self, chain: int, rng: np.random.Generator) -> ChainState:
-        """Return where a chain begins: the classes, the features' main contrast, or anything."""
+        """Return an initial state: labels from the classes, the main contrast, or at random."""
         if chain % 4 == 0:
             z = self.y
         elif chain % 4 == 1:
@@ -227,7 +213,7 @@ class MixtureSampler:
         return np.asarray(vectors[:, 0] > 0.0, dtype=np.int64) if vectors.size else self.y
 
     def step(self, state: ChainState, rng: np.random.Generator) -> ChainState:
-        """Move all that is unknown."""
+        """Make one step: labels, alpha and alpha0."""
         self.step_labels(state, rng)
         self.step_alpha(state, rng)
         state.node0 = self._drawn(self.responses.log_terms[:, *state.labels.place], rng)
@@ -246,7 +232,7 @@ class MixtureSampler:
                 self.total,
                 pairs,
                 uniforms,
-                self.worth(state.node),
+                self.label_weights(state.node),
                 move,
             )
             if move < n_moves:
@@ -259,16 +245,16 @@ class MixtureSampler:
         others = self._first_of_class[cases] + (second * self._class_size[cases]).astype(np.int64)
         return np.stack([cases, self._by_class[others]], axis=1)
 
-    def worth(self, node: int) -> Worth:
-        """Return what labels are worth at a node of alpha, as far as it is known."""
+    def label_weights(self, node: int) -> LabelWeights:
+        """Return the log weights of labels at a node of alpha, as far as they are computed."""
         log_place = self.responses.log_labels
         if self.model.adjust_labels == "exact":
             block, at = divmod(node, BLOCK)
             log_place = log_place + self.events.of_block(block)[at]
-        return Worth(self.features.pool, self.features.offset[node], log_place)
+        return LabelWeights(self.features.pool, self.features.offset[node], log_place)
 
     def _need_around(self, state: ChainState) -> None:
-        """Compute what a flip from here can ask for."""
+        """Compute the tables that a flip from this state can need."""
         block = state.node // BLOCK
         a, b = state.labels.place.tolist()
         around = [(a, b), (a - 1, b), (a + 1, b), (a, b - 1), (a, b + 1)]
@@ -280,7 +266,7 @@ class MixtureSampler:
     def step_alpha(self, state: ChainState, rng: np.random.Generator) -> None:
         """Draw alpha among the nodes of its block and of a neighbouring one.
 
-        Blocks are paired in one of two ways, at random: within a pair, all nodes are drawn from.
+        Blocks are paired in one of two ways, at random. The draw is among all nodes of a pair.
         """
         shift = int(rng.random() < 0.5)
         first = (state.node // BLOCK + shift) // 2 * 2 - shift
@@ -315,7 +301,7 @@ class MixtureSampler:
         return int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
 
     def record(self, state: ChainState) -> dict[str, Any]:
-        """Return what is remembered; label 1 is the one with the larger P(y = 1)."""
+        """Return what is recorded of a state; label 1 is the one with the larger P(y = 1)."""
         a, b = state.labels.place.tolist()
         rates = self.responses.rate[:, a, b]
         swap = bool(rates[0] > rates[1])
@@ -331,7 +317,7 @@ class MixtureSampler:
         }
 
     def posterior(self, draws: Draws) -> "MixturePosterior":
-        """Return what the draws say of new cases."""
+        """Return the posterior of these draws."""
         labels, nodes = draws.stacked("labels"), draws.stacked("node")
         shape = (len(nodes), 2, self.bits.shape[1])
         log_one, log_zero = np.empty(shape), np.empty(shape)
@@ -348,54 +334,3 @@ class MixtureSampler:
             log_one=log_one,
             log_zero=log_zero,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class MixturePosterior:
-    """Draws from the posterior, and what each says of a new case.
-
-    Attributes
-    ----------
-    draws : Draws
-    log_share : array of shape (draws, 2)
-        Log of the probability that a new case has label 0, or 1.
-    rates : array of shape (draws, 2)
-        P(y* = 1 | label).
-    log_one, log_zero : arrays of shape (draws, 2, k)
-        Log of the probability that a feature is 1, or 0, in each label.
-    """
-
-    draws: Draws
-    log_share: Floats
-    rates: Floats
-    log_one: Floats
-    log_zero: Floats
-
-    @cached_property
-    def log_psi(self) -> Floats:
-        """Log of the class probabilities before any feature is seen, shape (2,)."""
-        one = np.mean(np.sum(np.exp(self.log_share) * self.rates, axis=1))
-        return np.asarray(np.log([1.0 - one, one]))
-
-    def log_joint(self, bits: NDArray[np.bool_]) -> Floats:
-        """Return log P(y*, x* | training data, event), one column per y*.
-
-        The joint probability is averaged over the draws, so that a draw which explains x* better
-        counts more.
-        """
-        n_draws = len(self.log_share)
-        rows = max(1, _AT_A_TIME // n_draws)
-        parts = [
-            log_sum(self.log_joint_by_draw(bits[start : start + rows]), axis=2)
-            for start in range(0, len(bits), rows)
-        ]
-        return np.asarray(np.concatenate([np.empty((0, 2)), *parts]) - np.log(n_draws))
-
-    def log_joint_by_draw(self, bits: NDArray[np.bool_]) -> Floats:
-        """Return log P(y*, x* | draw), shape (rows, 2, draws)."""
-        n_draws, k = len(self.log_share), self.log_one.shape[2]
-        log_odds = (self.log_one - self.log_zero).reshape(2 * n_draws, k)
-        log_none = (self.log_zero.sum(axis=2) + self.log_share).ravel()
-        by_label = (bits.astype(np.float64) @ log_odds.T + log_none).reshape(-1, n_draws, 2)
-        rates = np.stack([1.0 - self.rates, self.rates])
-        return np.stack([log_sum(by_label + np.log(rate), axis=2) for rate in rates], axis=1)

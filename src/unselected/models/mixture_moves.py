@@ -1,6 +1,6 @@
-"""Moves of labels: single flips, and swaps within a class, that leave the posterior as it is.
+"""Moves of labels: single flips, and swaps within a class, that leave the posterior invariant.
 
-A loop in plain numpy, and its compiled twin in `compiled`, which makes the same moves given the
+This is a loop in plain numpy. Its compiled equivalent in `compiled` makes the same moves from the
 same random numbers.
 """
 
@@ -13,7 +13,7 @@ from unselected._typing import Floats, Ints
 
 
 class Labelled(NamedTuple):
-    """Labels, and what is counted of them; arrays that moves change in place.
+    """Labels and their counts, in arrays that moves change in place.
 
     Attributes
     ----------
@@ -31,20 +31,20 @@ class Labelled(NamedTuple):
 
     @classmethod
     def of(cls, z: NDArray[Any], bits: Ints, y: Ints) -> "Labelled":
-        """Count what labels make."""
+        """Count ones and classes for some labels."""
         z = np.array(z, dtype=np.int64)
         return cls(z, z @ bits, np.array([np.sum(z * (1 - y)), np.sum(z * y)], dtype=np.int64))
 
     def copied(self) -> "Labelled":
-        """Return the same in arrays of its own."""
+        """Return a copy."""
         return Labelled(*(array.copy() for array in self))
 
 
-class Worth(NamedTuple):
-    """What labels are worth at one alpha: tables to look terms of the log posterior up in.
+class LabelWeights(NamedTuple):
+    """Log posterior weights of labels at one alpha, as tables of its terms.
 
-    ``pool`` and ``offset`` are those of `FeatureTables` at a node, ``log_place`` is the rest by
-    counts, NaN where it is not known yet.
+    ``pool`` and ``offset`` are those of `FeatureTables` at a node. ``log_place`` holds all other
+    terms by counts, NaN where they are not computed yet.
     """
 
     pool: Floats
@@ -52,10 +52,10 @@ class Worth(NamedTuple):
     log_place: Floats
 
 
-def log_features(ones: Ints, total: Ints, N1: int, n: int, worth: Worth) -> float:
+def log_features(ones: Ints, total: Ints, N1: int, n: int, weights: LabelWeights) -> float:
     """Return the log probability of all features where N1 cases have label 1."""
-    places = ones * (n - N1 + 1) + (total - ones) + worth.offset[N1]
-    return float(worth.pool.take(places).sum())
+    places = ones * (n - N1 + 1) + (total - ones) + weights.offset[N1]
+    return float(weights.pool.take(places).sum())
 
 
 def move_labels(
@@ -65,13 +65,13 @@ def move_labels(
     total: Ints,
     pairs: Ints,
     uniforms: Floats,
-    worth: Worth,
+    weights: LabelWeights,
     first: int,
 ) -> int:
-    """Make the moves from the ``first`` on; return which one lacked a table, or their number.
+    """Make the moves from ``first`` on; return the first that lacks a table, or their number.
 
-    Move i < n draws the label of case i given all others. Move n + r exchanges the labels of
-    ``pairs[r]``, which are cases of one class, or not: the counts of classes stay.
+    Move i < n draws the label of case i given all others. Move n + r proposes to exchange the
+    labels of ``pairs[r]``, two cases of one class, so that the counts by class stay the same.
 
     Parameters
     ----------
@@ -86,20 +86,22 @@ def move_labels(
     z, ones, place = state
     n = z.size
     N1 = int(place[0] + place[1])
-    if worth.offset[N1] < 0 or np.isnan(worth.log_place[place[0], place[1]]):
+    if weights.offset[N1] < 0 or np.isnan(weights.log_place[place[0], place[1]]):
         return first
-    now = log_features(ones, total, N1, n, worth)
+    now = log_features(ones, total, N1, n, weights)
     for move in range(first, uniforms.size):
         if move < n:
             sign, new_place = 1 - 2 * int(z[move]), place.copy()
             new_place[y[move]] += sign
             new_N1 = N1 + sign
-            if worth.offset[new_N1] < 0 or np.isnan(worth.log_place[new_place[0], new_place[1]]):
+            if weights.offset[new_N1] < 0 or np.isnan(
+                weights.log_place[new_place[0], new_place[1]]
+            ):
                 return move
             new_ones = ones + sign * bits[move]
-            new = log_features(new_ones, total, new_N1, n, worth)
-            gain = new - now + worth.log_place[new_place[0], new_place[1]]
-            gain -= worth.log_place[place[0], place[1]]
+            new = log_features(new_ones, total, new_N1, n, weights)
+            gain = new - now + weights.log_place[new_place[0], new_place[1]]
+            gain -= weights.log_place[place[0], place[1]]
             if uniforms[move] < 1.0 / (1.0 + np.exp(-gain) if gain > -700.0 else np.inf):
                 z[move] += sign
                 ones[:], place[:], N1, now = new_ones, new_place, new_N1, new
@@ -108,7 +110,7 @@ def move_labels(
             if z[i] == z[j]:
                 continue
             new_ones = ones + (z[j] - z[i]) * (bits[i] - bits[j])
-            new = log_features(new_ones, total, N1, n, worth)
+            new = log_features(new_ones, total, N1, n, weights)
             if uniforms[move] < np.exp(min(new - now, 0.0)):
                 z[i], z[j] = z[j], z[i]
                 ones[:], now = new_ones, new

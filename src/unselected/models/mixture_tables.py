@@ -1,8 +1,8 @@
-"""What the labels of a two-component mixture are worth, tabulated by counts.
+"""The log posterior of the labels of a two-component mixture, tabulated by counts.
 
-Given labels, everything depends on counts alone: a feature on its ones m1 and m2 among the N1 and
-N2 cases of the labels, the response and the event on how many cases of each class have label 1.
-These terms are computed when first asked for, for blocks of nodes of alpha, and kept.
+Given labels, everything depends only on counts: a feature on its ones m1 and m2 among the N1 and N2
+cases of the labels, the response and the event on the number of cases of each class with label 1.
+These terms are computed when first needed, for blocks of nodes of alpha, and cached.
 """
 
 from collections.abc import Callable
@@ -20,15 +20,15 @@ from unselected.selection.events import Event
 
 # Nodes of alpha that are computed together.
 BLOCK = 16
-# Doubles of tables that are kept at most (half a gigabyte); beyond, all are made anew.
+# Largest number of doubles in the cache (half a gigabyte). Beyond it the cache is emptied.
 _MOST_KEPT = 1 << 26
-# Longest steps of the nodes; halving them changes nothing above rounding.
+# Longest steps of the nodes; halving them changes nothing beyond rounding.
 _LONGEST_STEP = 0.25
 # Steps in widths of the narrowest peak: the trapezoid rule is then exact to 1e-13 or better.
 _STEPS_PER_WIDTH = 2.0
-# How far down, in logs, nothing is left.
+# Logs this far below the largest are negligible.
 _NOTHING = 45.0
-# Stands for probabilities that doubles do not hold.
+# Stands for probabilities that underflow.
 _LEAST = 1e-300
 
 
@@ -54,10 +54,10 @@ class AlphaGrid:
     def over(
         cls, prior: ConcentrationPrior, n: int, n_features: int, *, high: float, step: float
     ) -> "AlphaGrid":
-        """Lay nodes over all alpha that the prior allows, up to log(n / alpha) = ``high``.
+        """Place nodes over all alpha that the prior allows, up to log(n / alpha) = ``high``.
 
-        ``n_features`` counts the omitted features too: so many can tell a huge alpha from
-        infinity.
+        ``n_features`` includes the omitted features: together they can distinguish a huge alpha
+        from infinity.
         """
         low = _least_v(prior, n, n_features)
         v = low + step * np.arange(np.ceil((high - low) / step) + 1)
@@ -76,7 +76,7 @@ class AlphaGrid:
 
 
 def _least_v(prior: ConcentrationPrior, n: int, n_features: int) -> float:
-    """Return a v below which there is only the prior's power of u left, and none of its mass."""
+    """Return a v below which only the prior's power of u is left, with negligible mass."""
     log_n = np.log(n)
     log_rate = np.log(prior.b + n_features * np.exp(2.0 * log_n))
     decay = max(0.0, log_rate - log_n - np.log(prior.a)) + 100.0 / prior.a + 1.0
@@ -91,14 +91,14 @@ def grid_for(
     log_likelihood: Callable[[Floats], Floats],
     refinement: int = 1,
 ) -> AlphaGrid:
-    """Lay nodes so close that a trapezoid rule integrates over alpha, whatever the labels are.
+    """Place nodes so close that a trapezoid rule integrates over alpha for any labels.
 
     Parameters
     ----------
     log_likelihood : callable
-        At an array of log u, given labels that explain the data well: it says how far alpha can
-        reach, and how narrow a peak the event makes. Kept features make none narrower than
-        1 / sqrt(n_kept + 1), for a feature has two rates to tell of alpha.
+        At an array of log u, given labels that explain the data well. It bounds the range of alpha
+        and the width of the event's peak. Kept features make no peak narrower than
+        1 / sqrt(n_kept + 1), because a feature has two rates that depend on alpha.
     """
     log_n = float(np.log(n))
     far = float(np.log((n_kept * n * np.log(2.0) + _NOTHING) / prior.b) + log_n) + 1.0
@@ -123,7 +123,7 @@ class ThetaSums:
 
         prod_{r < m} (theta + r u) prod_{r < N - m} (1 - theta + r u) / prod_{r < N} (1 + r u).
 
-    The logs of these products are kept: all that a label can have is a sum of three of them.
+    The logs of these products are cached: each log probability is a sum of three of them.
     """
 
     def __init__(self, n: int, log_u: Floats) -> None:
@@ -162,7 +162,7 @@ class FeatureTables:
     """log P(a feature's values in their order | alpha, labels), by node of alpha and counts.
 
     The table of a node and of N1 cases with label 1 is ``pool[offset[node, N1]:]``, in which the
-    feature with m1 and m2 ones stands at m1 (N2 + 1) + m2. An offset of -1 says that it is not
+    feature with m1 and m2 ones is at m1 (N2 + 1) + m2. An offset of -1 means that the table is not
     computed yet.
     """
 
@@ -176,7 +176,7 @@ class FeatureTables:
         self._sums: dict[int, ThetaSums] = {}
 
     def need(self, block: int, N1: int) -> None:
-        """Compute the tables of a block of nodes for N1 cases with label 1, unless they are."""
+        """Compute the tables of a block of nodes for N1 cases with label 1, if not cached."""
         first = block * BLOCK
         if self.offset[first, N1] < 0:
             orders = np.add.outer(log_choose(N1), log_choose(self.n - N1)).ravel()
@@ -203,7 +203,7 @@ class FeatureTables:
         return self._sums[block]
 
     def _room(self, size: int) -> int:
-        """Return where tables of that size can stand."""
+        """Return an offset in the pool for tables of this size."""
         if self._used + size > _MOST_KEPT:
             self.offset[:], self._used = -1, 0
         if self._used + size > self.pool.size:
@@ -228,7 +228,7 @@ class FeatureTables:
 
 
 class ResponseTables:
-    """P(responses | labels), and what it says of the two labels, with alpha0 integrated out.
+    """P(responses | labels), and the rates of the two labels, with alpha0 integrated out.
 
     All arrays are by the number of cases of class 0, and of class 1, that have label 1.
 
@@ -254,7 +254,7 @@ class ResponseTables:
         N1 = np.add.outer(a, b)
         log_zeros = sums.zeros[..., a] + sums.zeros[..., n0 - a]
         log_ones = sums.ones[..., b] + sums.ones[..., n1 - b]
-        # Scaled, for many cases in their order are not likely at all.
+        # Scaled, because the probability of many cases in their order underflows.
         tops = [np.max(logs, axis=1, keepdims=True) for logs in (log_zeros, log_ones)]
         zeros, ones = np.exp(log_zeros - tops[0]), np.exp(log_ones - tops[1])
         zeros *= sums.weights[:, np.newaxis]
@@ -284,7 +284,7 @@ class EventTables:
         self._at_most: dict[int, Floats] = {}
 
     def of_block(self, block: int) -> Floats:
-        """Return the logs for a block of nodes, shape (BLOCK, n0 + 1, n1 + 1); NaN: not known."""
+        """Return the logs for a block of nodes, (BLOCK, n0 + 1, n1 + 1); NaN: not computed yet."""
         if block not in self._blocks:
             shape = (BLOCK, self.n0 + 1, self.n1 + 1)
             self._blocks[block] = np.full(shape, 0.0 if self.event.n_omitted == 0 else np.nan)
@@ -292,7 +292,7 @@ class EventTables:
         return self._blocks[block]
 
     def need(self, block: int, a: int, b: int) -> None:
-        """Compute the logs of a block for these counts, unless they are known."""
+        """Compute the logs of a block for these counts, if not cached."""
         if np.isnan(self.of_block(block)[0, a, b]):
             self._compute(block, a, b)
 

@@ -6,8 +6,8 @@ and both at alpha = infinity for "null",
 
     pi f_j(alpha) + (1 - pi) f_j(null)    and    pi P(alpha) + (1 - pi) P(null)
 
-take the places of f_j(alpha) and P(alpha). What depends on alpha is computed once for each node of
-alpha; the integral over pi is then one of a function of a single variable, log-concave in pi.
+replace f_j(alpha) and P(alpha). Terms in alpha are computed once for each node of alpha. The
+integrand over pi is then a function of a single variable, log-concave in pi.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,14 +22,14 @@ from scipy.special import expit
 from unselected._typing import Floats
 from unselected.numerics.quadrature import NEGLIGIBLE, log_sum, trapezoid
 
-# Where the variable t of the rule ends: less than 1e-40 of the prior is outside.
+# Ends of the variable t of the rule: less than 1e-40 of the prior is outside.
 _FARTHEST = 4.2
-# What leaving out every second node of t, or of alpha, may change. The error of all is the square
-# of that or less in t. In alpha bulk and tail can be of two kinds, so that it is less certain.
+# Allowed change when every second node of t, or of alpha, is left out. In t the error of the full
+# rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
 _TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
-# How far the log of a product may go from 0.
+# Largest absolute value of the log of a product.
 _ROOM = 600.0
-# Elements of a table over nodes and features that are worked on at a time.
+# Elements of a table over nodes and features that are processed at a time.
 _BLOCK = 1 << 17
 
 
@@ -56,17 +56,18 @@ LogLikelihood = Callable[[Fractions], Floats]
 class FractionPrior:
     """pi is log-uniform from ``least`` to 1.
 
-    With ``least`` = 1 / p every number of related features from one to all, on the scale of
-    its logarithm, is as likely as any other.
+    With ``least`` = 1 / p the logarithm of the number of related features is uniform, from one
+    feature to all.
 
-    The rule is laid in t, log(pi) = log(least) s with s = 1 / (1 + exp(3.14... sinh(t))): the prior
-    dies out double-exponentially at both ends of t, so that a trapezoid rule needs no end points.
+    The rule is placed in t, where log(pi) = log(least) s and s = 1 / (1 + exp(3.14... sinh(t))).
+    The prior decays double-exponentially at both ends of t, so that a trapezoid rule needs no end
+    points.
     """
 
     least: float
 
     def fractions(self, t: Floats) -> Fractions:
-        """Return pi at these places."""
+        """Return pi at these values of t."""
         log_related = np.asarray(np.log(self.least) * expit(-np.pi * np.sinh(t)))
         with np.errstate(divide="ignore"):
             return Fractions(log_related, np.log(-np.expm1(log_related)))
@@ -102,7 +103,7 @@ class FractionPrior:
 
 
 class Nodes(NamedTuple):
-    """Nodes of alpha and pi together: those with the same alpha stand side by side.
+    """Nodes of alpha and pi together; those with the same alpha are adjacent.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class Nodes(NamedTuple):
 
 
 class TwoGroups:
-    """The likelihood averaged over pi as a function of log u, remembered where computed.
+    """The likelihood averaged over pi as a function of log u, cached.
 
     Parameters
     ----------
@@ -145,9 +146,9 @@ class TwoGroups:
         return np.array([log_sum(self._rule(float(x))[1]) for x in log_u])
 
     def nodes(self, log_u: Floats, log_terms: Floats) -> Nodes:
-        """Return nodes of log u and pi, but for those that add nothing.
+        """Return nodes of log u and pi, without those that add nothing.
 
-        ``log_terms`` are those of log u alone, which contain `log_total`.
+        ``log_terms`` are those of log u alone, which include `log_total`.
         """
         rules = [self._rule(float(x)) for x in log_u]
         terms = [
@@ -188,16 +189,16 @@ def summarize_fraction(pi: Fractions, log_weights: Floats) -> FractionSummary:
     """
     order = np.argsort(pi.log_related)
     fraction, weights = np.exp(pi.log_related[order]), np.exp(log_weights[order])
-    # A node stands for what is half-way to its neighbours.
+    # A node represents the interval half-way to its neighbours.
     below = np.cumsum(weights) - 0.5 * weights
     low, high = np.exp(np.interp([0.05, 0.95], below, pi.log_related[order]))
     return FractionSummary(float(weights @ fraction), float(low), float(high))
 
 
 def log_mixed(pi: Fractions, log_related: Floats, log_null: Floats) -> Floats:
-    """Return log(pi P + (1 - pi) P0) from log(P) and log(P0), shapes that go together.
+    """Return log(pi P + (1 - pi) P0) from log(P) and log(P0), which broadcast.
 
-    Where both are near 1, their complements are mixed: nothing is lost of a small one.
+    Where both are near 1, their complements are mixed, so that small complements keep their digits.
 
     >>> half = Fractions(np.log([0.5]), np.log([0.5]))
     >>> bool(log_mixed(half, np.array([-1e-20]), np.array([0.0]))[0] == -5e-21)
@@ -264,7 +265,7 @@ def log_products(
     n_sure, log_sure = 0, np.zeros(1)
     for log_ratio in log_ratios:
         if np.min(log_ratio, initial=0.0) + least_odds > NEGLIGIBLE:
-            # The feature is related beyond doubt, so that there is nothing to mix.
+            # The feature is certainly related, so that there is nothing to mix.
             n_sure, log_sure = n_sure + 1, log_sure + log_ratio
             continue
         need = float(np.max(np.abs(log_ratio), initial=0.0))
@@ -308,7 +309,7 @@ def related_weights(
 ) -> Floats:
     """Return P(related, alpha) of each feature, shape (alphas, features).
 
-    As `related_probability`, but for each alpha; without fractions all features are related.
+    This is `related_probability` for each alpha. Without fractions all features are related.
     """
     result = np.zeros(log_ratio.shape)
     if pi is None:

@@ -1,8 +1,9 @@
-"""The law of the counts (I0, I1) of a binary feature, and |COR| compared in exact integers.
+"""The distribution of the counts (I0, I1) of a binary feature.
 
 I0 and I1 are the numbers of ones of a feature among the n0 cases of class 0 and the n1 cases of
 class 1. Given theta and alpha they are independent beta-binomials. Everything here is written in
-u = 1 / alpha, which makes the limit of unrelated features, alpha = infinity, the plain point u = 0.
+u = 1 / alpha, so that the limit of unrelated features, alpha = infinity, is the ordinary point
+u = 0.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 
-# Elements of a table or an array that are worked on at a time, to stay in the processor's cache.
+# Elements of a table or an array that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 16
 
 
@@ -26,7 +27,8 @@ def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:
         P(i + 1) / P(i) = (n_c - i) (theta + i u) / ((i + 1) (1 - theta + (n_c - 1 - i) u))
 
     added up outwards from the mean, so that rounding errors are small where the probability is
-    not, and normalised by its sum. No gamma function is needed and no size of alpha is special.
+    large. The table is then normalised by its sum. No gamma function is needed, and no size of
+    alpha is special.
 
     >>> np.exp(log_pmf_table(2, np.array([0.5]), 0.0)).round(12).tolist()
     [[0.25, 0.5, 0.25]]
@@ -36,7 +38,7 @@ def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Steps:
-    """What the ratios of neighbours are made of, for some theta and any u."""
+    """The terms of the ratios of neighbours, for some theta and any u."""
 
     theta: Floats
     one_less_theta: Floats
@@ -75,7 +77,7 @@ class CountLaw:
     """The law of (I0, I1) for n0 and n1 cases, as an average over nodes of theta.
 
     ``theta`` must be symmetric about 1/2: swapping zeros and ones of a feature maps the node
-    theta to 1 - theta and the count I to n - I, so that half of the tables serve for all.
+    theta to 1 - theta and the count I to n - I, so that half of the tables are enough.
     """
 
     n0: int
@@ -98,7 +100,7 @@ class CountLaw:
 
     @cached_property
     def _steps(self) -> list[tuple[Ints, int, list[_Steps]]]:
-        """Blocks of nodes, how many of their mirror images come with them, and their steps."""
+        """Blocks of nodes, the number of mirror images that come with them, and their steps."""
         n_nodes = self.theta.size
         n_half = (n_nodes + 1) // 2
         sizes = [self.n0] if self.n0 == self.n1 else [self.n0, self.n1]

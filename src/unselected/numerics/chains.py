@@ -1,7 +1,7 @@
-"""Markov chains: how they are run, and what is said of how well they mixed.
+"""Markov chains: running them, and diagnosing how well they mixed.
 
-R-hat and effective sample sizes are those of arviz-stats, the export is that of arviz-base; both
-are in the extra ``latent``, and are loaded when they are first needed.
+R-hat and effective sample sizes come from arviz-stats, the export from arviz-base. Both are in the
+extra ``latent`` and are loaded when first needed.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,13 +26,13 @@ Record = Callable[[S], Mapping[str, Any]]
 MOST_R_HAT, LEAST_ESS = 1.01, 400.0
 # R-hat compares halves of chains, which need a variance each.
 _FEWEST_DRAWS = 4
-# The tails whose effective sample size is asked for.
+# The tails whose effective sample size is computed.
 _TAILS = (0.05, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """How well the chains mixed, for each scalar quantity that is watched.
+    """Convergence diagnostics of each scalar quantity that is watched.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Diagnostics:
 
     @property
     def complaint(self) -> str | None:
-        """What to tell the user where chains did not mix; None where all is well.
+        """The warning where chains did not mix; None where they did.
 
         >>> one = np.array([1.2]), np.array([30.0]), np.array([20.0])
         >>> Diagnostics(("alpha",), *one).complaint
@@ -85,13 +85,13 @@ class Diagnostics:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What the chains drew, warm-up left out.
+    """The draws of the chains, without warm-up.
 
     Attributes
     ----------
     arrays : mapping of str to arrays of shape (chains, draws, ...)
     watched : tuple of str
-        Those that are diagnosed, entry by entry.
+        The arrays that are diagnosed, entry by entry.
 
     Examples
     --------
@@ -185,41 +185,60 @@ def library(name: str) -> Any:
     return import_module(name)
 
 
+@dataclass(frozen=True)
+class ChainSettings:
+    """The number of chains, their length, and their seed.
+
+    Attributes
+    ----------
+    n_chains, n_draws, n_warmup : int
+        Each chain makes ``n_warmup`` draws that are discarded, then ``n_draws`` that are recorded.
+    seed : int or tuple of int
+        The same seed gives the same draws, however often it is used.
+    progress : bool
+        Show a bar on stderr.
+    """
+
+    n_chains: int = 4
+    n_draws: int = 1000
+    n_warmup: int = 1000
+    seed: int | tuple[int, ...] = 0
+    progress: bool = False
+
+    @property
+    def n_steps(self) -> int:
+        """The number of states of all chains, warm-up included."""
+        return self.n_chains * (self.n_warmup + self.n_draws)
+
+
 def run_chains(
     start: Start[S],
     step: Step[S],
     record: Record[S],
+    settings: ChainSettings,
     *,
-    n_chains: int,
-    n_draws: int,
-    n_warmup: int,
-    random_state: int | np.random.SeedSequence,
     watched: tuple[str, ...],
     thin: int = 1,
-    progress: bool = False,
 ) -> Draws:
-    """Run chains one after the other; nothing is returned unless all of them ran to their ends.
+    """Run chains one after the other, and return their draws once all are done.
 
-    Each chain has a generator of its own, spawned from the seed: a chain's draws do not depend on
-    the other chains, and the same seed gives the same draws.
+    Each chain has a generator of its own, spawned from the seed. So a chain's draws do not depend
+    on the other chains, and the same seed gives the same draws.
 
     Parameters
     ----------
     start : callable
-        ``start(chain, rng)`` returns the state that a chain begins with. Let these be far apart.
+        ``start(chain, rng)`` returns the initial state of a chain. Initial states should be
+        overdispersed.
     step : callable
         ``step(state, rng)`` returns the next state. It may change the state that it is given.
     record : callable
-        ``record(state)`` returns what is to be remembered of a state, named; copies are made.
-    n_chains, n_draws, n_warmup : int
-        Of each chain, ``n_draws`` states are recorded after ``n_warmup`` that are not.
-    random_state : int or SeedSequence
+        ``record(state)`` returns the named values to record of a state; they are copied.
+    settings : ChainSettings
     watched : tuple of str
-        Names of what is diagnosed.
+        Names of the values that are diagnosed.
     thin : int
         Steps from one recorded state to the next.
-    progress : bool
-        Show a bar on stderr.
 
     Examples
     --------
@@ -227,22 +246,22 @@ def run_chains(
     ...     lambda chain, rng: 10.0 * chain,
     ...     lambda x, rng: 0.5 * x + rng.normal(),
     ...     lambda x: {"x": x},
-    ...     n_chains=2, n_draws=3, n_warmup=10, random_state=0, watched=("x",),
+    ...     ChainSettings(n_chains=2, n_draws=3, n_warmup=10),
+    ...     watched=("x",),
     ... )
     >>> draws
     Draws(2 chains of 3 draws: x)
     """
-    if find_spec("arviz_stats") is None:  # said before hours are spent, not after
+    if find_spec("arviz_stats") is None:  # fail before the chains run, not after
         library("arviz_stats")
-    seed = random_state
-    if not isinstance(seed, np.random.SeedSequence):
-        seed = np.random.SeedSequence(seed)
-    generators = [np.random.default_rng(child) for child in seed.spawn(n_chains)]
+    children = np.random.SeedSequence(settings.seed).spawn(settings.n_chains)
+    generators = [np.random.default_rng(child) for child in children]
     chains: list[list[dict[str, NDArray[Any]]]] = []
-    with _bar(n_chains * (n_warmup + n_draws), progress) as bar:
+    n_warmup = settings.n_warmup
+    with _bar(settings.n_steps, settings.progress) as bar:
         for chain, rng in enumerate(generators):
             state, records = start(chain, rng), []
-            for i in range(n_warmup + n_draws):
+            for i in range(n_warmup + settings.n_draws):
                 for _ in range(thin if i >= n_warmup else 1):
                     state = step(state, rng)
                 if i >= n_warmup:
@@ -257,7 +276,7 @@ def run_chains(
 
 
 class _NoBar:
-    """Stands for the bar where none is shown."""
+    """Stands in for the progress bar where none is shown."""
 
     def __enter__(self) -> "_NoBar":
         return self

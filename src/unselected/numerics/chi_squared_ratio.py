@@ -7,20 +7,20 @@ from scipy.special import betainc, betaincc
 
 from unselected._typing import Floats
 
-# Largest relative difference between a_i that are taken to be equal: it changes P by less.
+# Largest relative difference between a_i that are treated as equal: P changes by less than this.
 _EQUAL = 1e-13
 
 
-# A feature passes no larger cut than this, and one as small is passed by all, to 1e-30.
+# Bounds of the cut: no feature passes the upper one, every feature passes the lower, to 1e-30.
 _LEAST_KAPPA, _LARGEST_KAPPA = 1e-60, 1e60
 
 
-# Step of the rule along the contour: half of it changes nothing above 1e-11.
+# Step of the rule along the contour: halving it changes the result by less than 1e-11.
 _CONTOUR_STEP = 0.1
 
 
-# Where an interval is cut to find the saddle point in it, from one cut to the next: it need not
-# be met exactly, for any line near it does.
+# Where the interval is divided, round by round, to find the saddle point. It need not be found
+# exactly: any line near it works.
 _HALVES = 0.5 ** np.arange(1, 46)
 
 
@@ -37,8 +37,8 @@ def log_ratio_probability(
 ) -> Floats:
     """Return log P(sum_i a_i chi^2_1 <= kappa (chi^2_nu + sum_i also_i chi^2_1)) for rows of a > 0.
 
-    Whichever of P and 1 - P is the smaller is computed, to a relative 1e-9 or better. ``compiled``
-    is what `kernels.kernels_for_chains` returns.
+    The smaller of P and 1 - P is computed, to a relative error of 1e-9 or better. ``compiled`` is
+    the result of `kernels.kernels_for_chains`.
 
     >>> a, nu, kappa = np.array([[1.0, 1.0], [1.0, 3.0]]), np.full(2, 6.0), np.full(2, 0.5)
     >>> np.exp(log_ratio_probability(a, nu, kappa)).round(9).tolist()  # 1 - 1.5^-3, and less
@@ -62,7 +62,7 @@ def log_ratio_probability(
 
 
 def _log_scaled_f(a: Floats, q: int, nu: Floats, kappa: Floats) -> Floats:
-    """Return the log probability where the a_i are equal: that of a beta variable."""
+    """Return the log probability where all a_i are equal: that of a beta variable."""
     x = kappa / (kappa + a)
     selected = betaincc(q / 2.0, nu / 2.0, x)
     with np.errstate(divide="ignore"):
@@ -76,8 +76,9 @@ def _log_by_contour(a: Floats, nu: Floats, also: Floats, compiled: Any = None) -
     line that crosses the real axis between 0 and 1 / (2 max a), and P(<=) minus that along one that
     crosses it between 0 and the first singularity below, at -1 / 2 or -1 / (2 max also). The line
     goes through the saddle point c of the integrand and bends to the right, where chi^2_nu makes
-    it die out: as the path of steepest descent does at c, or more, so that the integrand hardly
-    oscillates; nodes are equidistant in t, s = c + b (cosh(t) - 1) + i d sinh(t).
+    the integrand vanish. It bends at least as much as the path of steepest descent at c, so that
+    the integrand hardly oscillates. Nodes are equidistant in t, where
+    s = c + b (cosh(t) - 1) + i d sinh(t).
     """
     # M(s) is the product of (1 - 2 s weight)^(-power / 2); the second weight is that of chi^2_nu.
     weights = np.concatenate([a, np.full((len(a), 1), -1.0), -also], axis=1)
@@ -112,8 +113,8 @@ def _log_by_contour(a: Floats, nu: Floats, also: Floats, compiled: Any = None) -
 def _saddle(weights: Floats, powers: Floats, low: Floats, high: Floats) -> Floats:
     """Return where |M(s) / s| is smallest between two of its singularities.
 
-    Its logarithm is convex there. The interval is cut into parts, which are short towards its
-    ends, and of these one is cut again, into equal parts.
+    Its logarithm is convex there. The interval is divided into parts that are shorter towards its
+    ends. The part with the minimum is divided again, into equal parts.
     """
     rows = np.arange(len(low))
     for share in _SHARES:

@@ -1,9 +1,9 @@
 """The inner loops of the pass over the columns, compiled by numba.
 
-Import this through `kernels`. Each has a twin in plain numpy, which is used where numba is not
-installed or the table is too small for it to pay: `counting` for counts, `summing` for moments.
-Rows are taken four at a time, so that the sums are read and written only once for four, and
-their parts do not wait for each other.
+Import this through `kernels`. Each loop has an equivalent in plain numpy, which is used where numba
+is not installed or the table is too small for compilation to pay: `counting` for counts, `summing`
+for moments. Rows are processed four at a time, so that the sums are read and written once for four
+rows, and the additions do not wait for each other.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numba import njit
 
 _compile = njit(nogil=True, cache=True)
 
-# A byte holds the sum of so many bits.
+# The number of bits whose sum fits into a byte.
 _MOST_BITS = 255
 _FOUR = 4
 
@@ -69,7 +69,7 @@ def _sum_of_bytes(word):
 def count_words(words, in_class_one, total, seen):
     """Add the bytes of each column, eight cases a word, to ``total`` (2, width); OR the words.
 
-    ``words`` is of shape (width, m). Bytes are added where they stand, at most 255 of them.
+    ``words`` has shape (width, m). Bytes are added in place, at most 255 of them.
     """
     width, m = words.shape
     for j in range(width):
@@ -107,9 +107,9 @@ def _add_one_square(a, center, total, squares):
 def sum_rows(flat, starts, sizes, center, total, squares):
     """Add, for each class, the differences from ``center`` (width,) and their squares.
 
-    ``flat`` is the memory that the rows lie in, ``starts`` where they begin, those of a class
-    together; ``total`` and ``squares`` are of shape (G, width). The compiler then knows that the
-    values of a row are neighbours.
+    ``flat`` is the memory of the rows, ``starts`` holds where each row begins, grouped by class;
+    ``total`` and ``squares`` have shape (G, width). In this form the compiler knows that the values
+    of a row are contiguous.
     """
     w, i = center.size, 0
     for g in range(sizes.size):
@@ -174,10 +174,10 @@ def _log_features(ones, total, N1, n, pool, offset):
 
 
 @_compile
-def move_labels(state, bits, y, total, pairs, uniforms, worth, first):
-    """Make moves of labels as `mixture_moves.move_labels` does."""
+def move_labels(state, bits, y, total, pairs, uniforms, weights, first):
+    """Move labels as `mixture_moves.move_labels` does."""
     z, ones, place = state
-    pool, offset, log_place = worth
+    pool, offset, log_place = weights
     n, k = bits.shape
     N1 = place[0] + place[1]
     if offset[N1] < 0 or np.isnan(log_place[place[0], place[1]]):
@@ -218,7 +218,7 @@ def move_labels(state, bits, y, total, pairs, uniforms, worth, first):
 
 @_compile
 def add_dealt(sums, deal1, below, from_there, low, high):
-    """Add sums over the ones of label 1 in class 1, as `mixture_omission` does."""
+    """Add sums over the ones of label 1 in class 1, as `omission.mixture` does."""
     half, n_rows = sums.shape[1], sums.shape[2]
     n_zeros, b = deal1.shape[0] - deal1.shape[1], deal1.shape[1] - 1
     for m1 in range(half):

@@ -1,7 +1,7 @@
-"""The integral along a contour of `omission`, compiled by numba: for chains, which need many.
+"""The contour integral of `chi_squared_ratio`, compiled by numba for chains, which need many.
 
-Import this through `kernels`. Its twin in plain numpy is `omission._log_by_contour`, which says
-what is computed.
+Import this through `kernels`. The equivalent in plain numpy is
+`chi_squared_ratio._log_by_contour`, which documents the formula.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ from numba import njit
 
 _compile = njit(nogil=True, cache=True)
 
-# Bisections that find the saddle point, after as many as it takes to get away from the ends.
+# Bisections that find the saddle point, not counting those needed to get away from the ends.
 _HALVINGS = 12
-# Terms this much smaller than the sum end it: they fall off from here on.
+# The sum ends at terms this much smaller than it, because the terms decrease from there on.
 _NEGLIGIBLE = 1e-18
 
 
@@ -33,7 +33,7 @@ def _saddle(weights, powers, low, high):
             low = middle
         else:
             high = middle
-        # The ends are singularities: what counts is the distance from them.
+        # The ends are singularities: the distance from them is what matters.
         if 0.5 * before < min(abs(low), abs(high)):
             done += 1
             if done == _HALVINGS:
@@ -74,7 +74,7 @@ def _tail(weights, powers, c, step):
 
 @_compile
 def log_by_contour(weights, powers, step):
-    """Return the log probabilities of rows, as `omission._log_by_contour` does."""
+    """Return the log probabilities of rows, as `chi_squared_ratio._log_by_contour` does."""
     logs = np.empty(len(weights))
     for row in range(len(weights)):
         w, p = weights[row], powers[row]

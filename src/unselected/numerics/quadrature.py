@@ -1,8 +1,8 @@
 """Quadrature rules: nodes with log weights, and one adaptive rule for a log density.
 
-Two integrals occur in the paper. The one over theta is of a polynomial, so a Gauss-Legendre
-rule is exact. The one over alpha is of a smooth function with unknown location and width, so
-a trapezoid rule is laid over the place where the function has its mass.
+Two integrals occur in the paper. The integrand over theta is a polynomial, so a Gauss-Legendre
+rule is exact. The integrand over alpha is a smooth function with unknown location and width, so a
+trapezoid rule is placed where the function has its mass.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from unselected._typing import Floats
 # A node whose log density is this far below the largest adds less than 1e-17 of the total.
 NEGLIGIBLE = 40.0
 
-# The rule of `trapezoid`: step at the peak in widths, growth of the steps, change that is allowed.
+# The rule of `trapezoid`: step at the peak in widths, growth of the steps, allowed change.
 _STEP, _STRETCH, TOLERANCE = 0.36, 0.3, 5e-6
 # Step of its scan, and nodes at which it gives up.
 _SCAN, _MOST_NODES = 0.5, 20_000
@@ -46,7 +46,7 @@ def gauss_legendre(n_nodes: int) -> tuple[Floats, Floats]:
     0.25
     """
     nodes, weights = roots_legendre(n_nodes)
-    # The rule is symmetric about 1/2; make it so to the last bit, for tables rely on it.
+    # The rule is symmetric about 1/2. Tables rely on it, so make it exact to the last bit.
     nodes = 0.25 * (nodes - nodes[::-1]) + 0.5
     return _frozen(nodes), _frozen(0.25 * (weights + weights[::-1]))
 
@@ -66,7 +66,7 @@ def simpson(n_nodes: int) -> tuple[Floats, Floats]:
 
 
 def theta_nodes(n: int) -> int:
-    """Return how many Gauss-Legendre nodes integrate the law of the counts of n cases exactly.
+    """Return the number of Gauss-Legendre nodes that integrate the law of n cases' counts exactly.
 
     The integrand is a polynomial in theta of degree n, or n + 1 with the predictive factor, for
     which ceil((n + 2) / 2) nodes are exact. As a function of arccos(1 - 2 theta) it is a bump
@@ -87,17 +87,17 @@ def trapezoid(
     refinement: int = 1,
     tolerance: float = TOLERANCE,
 ) -> tuple[Floats, Floats]:
-    """Lay a trapezoid rule over the mass of exp(log_density), which must die out before both ends.
+    """Place a trapezoid rule over the mass of exp(log_density), which must vanish at both ends.
 
     The rule converges geometrically for a function that is analytic near the real line. A scan
-    finds the peaks of the log density, which may be narrow but must not hide between two scanned
-    points: the log density has to vary on the scale of 1. Zooming in finds each peak's place m,
-    height and width s. Nodes are equidistant in t, where x = m + s sinh(c t) / c: about half a
-    width apart at the peak, and further and further out in the tails. Peaks with nothing between
-    them get a rule each; peaks that overlap share one with equal steps. Nodes are doubled until
-    leaving out every second one changes neither the integral nor the first two moments by more
-    than a relative ``tolerance``; the error of the full rule is then about the square of that, or
-    less.
+    finds the peaks of the log density. They may be narrow but must not lie hidden between two
+    scanned points: the log density has to vary on the scale of 1. Zooming in finds each peak's
+    place m, height and width s. Nodes are equidistant in t, where x = m + s sinh(c t) / c: about
+    half a width apart at the peak, and increasingly far apart in the tails. Peaks with no mass
+    between them get a rule each; peaks that overlap share one with equal steps. Nodes are doubled
+    until leaving out every second one changes neither the integral nor the first two moments by
+    more than a relative ``tolerance``. The error of the full rule is then about the square of
+    that, or less.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def trapezoid(
     low, high : float
         The function has no mass outside.
     refinement : int
-        Divide the step that was found to do by this, to check that it does.
+        Divide the step by this, to check that it is small enough.
     tolerance : float
-        See above; 5e-6 where not given.
+        See above; 5e-6 by default.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def _rule(
         if t.size > _MOST_NODES:
             raise ArithmeticError(
                 f"the integral over the concentration did not converge with {t.size} nodes: the "
-                "data and the prior leave it in a shape that is not foreseen"
+                "posterior has an unexpected shape for these data and this prior"
             )
         t, g = _halve(log_integrand, t, g)
     if refinement > 1:
@@ -179,7 +179,7 @@ def _rule(
 def find_peaks(
     log_density: Callable[[Floats], Floats], low: float, high: float
 ) -> tuple[list[Peak], Floats]:
-    """Return the peaks that matter, and the scanned points at which there is nothing.
+    """Return the peaks that matter, and the scanned points without mass.
 
     >>> peaks, _ = find_peaks(lambda x: -0.5 * ((np.abs(x) - 3.0) / 0.01)**2, -9.0, 9.0)
     >>> [round(peak.place, 2) for peak in peaks]
@@ -196,13 +196,13 @@ def find_peaks(
 
 
 def _parts(log_density: Callable[[Floats], Floats], low: float, high: float) -> list[_Part]:
-    """Find the peaks that matter, and divide the interval where nothing is between them."""
+    """Find the peaks that matter, and divide the interval where there is no mass between them."""
     peaks, empty = find_peaks(log_density, low, high)
     return [_part(group, empty, low, high) for group in _grouped(peaks, empty)]
 
 
 def _grouped(peaks: list[Peak], empty: Floats) -> list[list[Peak]]:
-    """Put together neighbouring peaks that have no scanned point without mass between them."""
+    """Group neighbouring peaks that have no empty scanned point between them."""
     groups = [peaks[:1]]
     for before, peak in pairwise(peaks):
         if np.any((empty > before.place) & (empty < peak.place)):
@@ -213,7 +213,7 @@ def _grouped(peaks: list[Peak], empty: Floats) -> list[list[Peak]]:
 
 
 def _part(group: list[Peak], empty: Floats, low: float, high: float) -> _Part:
-    """Return the interval from the nearest empty point before a group to the one behind it."""
+    """Return the interval from the nearest empty point before a group to the next one after it."""
     first, last = group[0].place, group[-1].place
     start = np.max(empty[empty < first], initial=low)
     stop = np.min(empty[empty > last], initial=high)
@@ -239,7 +239,7 @@ def _zoom(log_density: Callable[[Floats], Floats], x: Floats, g: Floats, top: in
 
 
 def _trim(x: Floats, g: Floats, margin: int) -> tuple[Floats, Floats]:
-    """Leave out both ends as far as nothing is there, but for a margin of nodes."""
+    """Drop the parts without mass at both ends, except for a margin of nodes."""
     live = np.flatnonzero(g > np.max(g) - NEGLIGIBLE)
     inside = slice(max(live[0] - margin, 0), live[-1] + 1 + margin)
     return x[inside], g[inside]

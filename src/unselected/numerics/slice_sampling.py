@@ -1,4 +1,4 @@
-"""Slice sampling: moves of a Markov chain that are never rejected and have nothing to be tuned.
+"""Slice sampling: moves of a Markov chain that are never rejected and need no tuning.
 
 Neal, R. M. (2003). Slice sampling. Annals of Statistics 31, 705-767. Murray, I., Adams, R. P. and
 MacKay, D. J. C. (2010). Elliptical slice sampling. AISTATS 13, 541-548.
@@ -10,9 +10,9 @@ import numpy as np
 
 from unselected._typing import Floats
 
-# Points that are looked at together: a call of the density costs much, one more point little.
+# Points that are evaluated together: a call of the density is expensive, one more point cheap.
 _TOGETHER = 5
-# An interval this short is a rounding error, and the chain stays where it is.
+# An interval this short is rounding error: the chain stays where it is.
 _SHORTEST = 1e-12
 
 
@@ -23,19 +23,20 @@ def slice_step(
     *,
     width: float,
 ) -> float:
-    """Return the next place of a chain on the line that leaves a density invariant.
+    """Return the next state of a univariate chain that leaves a density invariant.
 
-    The interval is stepped out, two steps to each side at a time. Of some points drawn from it
-    together the first in the slice is taken; where there is none, they make it shrink.
+    The interval is stepped out, two steps to each side at a time. Several points are drawn from it
+    together, and the first in the slice is taken. Where there is none, the points shrink the
+    interval.
 
     Parameters
     ----------
     log_density : callable
-        Of an array of points, up to a constant; it must fall off to both sides.
+        Of an array of points, up to a constant. It must decrease towards both sides.
     x : float
         Where the chain is.
     width : float
-        About how wide the density is; it may be wrong.
+        Approximate width of the density. It affects the speed only.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def slice_step(
 
 
 def _shrunk(low: float, high: float, outside: Floats, x: float) -> tuple[float, float]:
-    """Return the interval around x that is left when some points are known to be outside."""
+    """Return the interval around x that remains when some points are known to be outside."""
     return (
         float(np.max(outside[outside < x], initial=low)),
         float(np.min(outside[outside >= x], initial=high)),
@@ -85,18 +86,18 @@ def elliptical_step(
     draw: Floats,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the next place of a chain whose prior is normal.
+    """Return the next state of a chain whose prior is normal.
 
     Parameters
     ----------
     log_likelihood : callable
-        Of an array of places, shape (places, *shape of x), up to a constant.
+        Of an array of states, shape (states, *shape of x), up to a constant.
     x : array
         Where the chain is.
     center : array of the same shape
         The mean of the normal prior.
     draw : array of the same shape
-        A draw from the prior less its mean: one more, made for this step.
+        A fresh draw from the prior, minus the prior mean.
     """
     below = rng.exponential()
     low = -2.0 * np.pi * rng.random()

@@ -1,4 +1,4 @@
-"""The omission probability: how likely one feature is to stay unselected, given the parameters.
+"""The omission probability: the probability that a feature is not kept, given the parameters.
 
 Public modules
 --------------

@@ -1,12 +1,8 @@
-"""The omission probability: how likely a feature is to look too weak to be kept.
+"""The omission probability of a binary feature.
 
-For a binary feature it is a sum of P(I0, I1) over the counts whose |COR| does not pass the cut
-(section 3.4 of the paper). For each I1 the omitted I0 form one interval, so that cumulative sums
-of P(I0 | theta) do, and no table over all (I0, I1) is built.
-
-For a real-valued feature it is P(sum_i a_i chi^2_1 <= kappa chi^2_nu), a_i = 1 + tau^2 lam_i: a
-scaled F distribution where all a_i are equal, and one integral along a line in the complex plane
-else. The features of a factor model have further chi^2_1 on the right (`factor_omission`).
+It is the sum of P(I0, I1) over the counts whose |COR| does not pass the cut (section 3.4 of the
+paper). For each I1 the omitted I0 form one interval, so that cumulative sums of P(I0 | theta) are
+enough, and no table over all (I0, I1) is built.
 """
 
 from dataclasses import dataclass
@@ -44,7 +40,8 @@ class OmittedCounts:
 
     @classmethod
     def _below_passing(cls, cut: Fraction, n0: int, n1: int, least_sign: int) -> "OmittedCounts":
-        # Cor falls as I0 grows: bisection finds how many I0, from 0 on, pass on the positive side.
+        # COR decreases in I0: bisection finds the number of I0, from 0 on, that pass on the
+        # positive side.
         I1 = np.arange(n1 + 1)
         low, high = np.zeros_like(I1), np.full_like(I1, n0 + 1)
         while np.any(low < high):
@@ -78,7 +75,7 @@ def selected_probabilities(
     -------
     probabilities : array of shape (sets,)
     """
-    # start grows with I1, and on the positive side just the I0 below it are selected.
+    # start increases with I1. On the positive side exactly the I0 below it are selected.
     cumulative = _cumulate(pmf0[:, : max((omitted.start[-1] for omitted in sets), default=0)])
     selected = np.empty(len(sets))
     for j, omitted in enumerate(sets):
@@ -99,7 +96,7 @@ def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: floa
     """Return log P(omitted | alpha = 1/u), given P(selected).
 
     Where most features are selected, 1 - P(selected) would lose digits, and P(omitted) is summed
-    itself.
+    directly.
 
     >>> from unselected.numerics.quadrature import gauss_legendre
     >>> from unselected.selection.correlation import threshold_cut
@@ -119,3 +116,17 @@ def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: floa
         for nodes, log_p0, log_p1 in law.blocks(u)
     )
     return float(np.log(total)) if total > 0 else -np.inf
+
+
+def omission_probability(law: CountLaw, cut: Fraction, u: Floats) -> Floats:
+    """Return P(COR^2 <= cut | alpha = 1/u) of one binary feature, at each u."""
+    omitted = OmittedCounts.at_most(cut, law.n0, law.n1)
+    return np.exp([log_omission(law, x, omitted, _selected(law, x, omitted)) for x in u])
+
+
+def _selected(law: CountLaw, u: float, omitted: OmittedCounts) -> float:
+    parts = (
+        selected_probabilities([omitted], pmf0, pmf1, law.weights[nodes])[0]
+        for nodes, (_, pmf0), (_, pmf1) in law.pmf_blocks(u)
+    )
+    return float(sum(parts))

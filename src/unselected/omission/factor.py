@@ -1,15 +1,15 @@
 """The omission probability of features that depend on each other through latent factors.
 
 Given the factors Z (n, q) of the training cases, an omitted feature is N(mu, s^2 (I + tau^2 Z Z')).
-It is omitted when |COR(x, y)| <= gamma, that is when x' (r r' - gamma^2 C) x <= 0, C the centring
-and r the centred response with length 1. Only the directions of r and of the centred factors
-matter: the form has q + 1 eigenvalues there, of which one is positive, and -gamma^2 for all
-n - 2 - q others. So P is
+It is omitted when |COR(x, y)| <= gamma, that is when x' (r r' - gamma^2 C) x <= 0, where C is the
+centring matrix and r the centred response scaled to length 1. Only the directions of r and of the
+centred factors matter. There the quadratic form has q + 1 eigenvalues, one of them positive; the
+n - 2 - q others are -gamma^2. So P is
 
     P(a chi^2_1 <= gamma^2 chi^2_{n - 2 - q} + sum of q terms b_i chi^2_1),
 
-a one-dimensional integral (`omission.log_ratio_probability`). It depends on the factors only
-through Zc' Zc and Zc' r, and on tau only through tau^2 Z Z'.
+a one-dimensional integral (`chi_squared_ratio.log_ratio_probability`). It depends on the factors
+only through Zc' Zc and Zc' r, and on tau only through tau^2 Z Z'.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ import numpy as np
 from unselected._typing import Floats
 from unselected.numerics.chi_squared_ratio import log_ratio_probability
 
-# Sets of factors that are worked on at a time.
+# Sets of factors that are processed at a time.
 _ROWS = 1 << 12
 
 
@@ -32,11 +32,11 @@ class FactorOmission:
     Attributes
     ----------
     response : array of shape (n,)
-        The training responses; of classes, their codes 0 and 1.
+        The training responses; for classes, the codes 0 and 1.
     gamma : float or None
         The cut on |COR|; None where there is none.
     n_omitted : int
-        How many omitted features are known to be at most there.
+        Number of omitted features known to be at or below the cut.
     compiled : module or None
         See `kernels.kernels_for_chains`.
     """
@@ -48,7 +48,7 @@ class FactorOmission:
 
     @cached_property
     def direction(self) -> Floats:
-        """The centred response with length 1: r above."""
+        """The centred response scaled to length 1: r above."""
         centred = self.response - self.response.mean()
         return np.asarray(centred / np.linalg.norm(centred))
 
@@ -74,9 +74,9 @@ class FactorOmission:
         return np.concatenate([self._log_of(u[some], gram[some], along[some]) for some in blocks])
 
     def log_event(self, u: Floats, Z: Floats) -> Floats:
-        """Return the log probability that all omitted features are so; u and Z as above.
+        """Return the log probability that all omitted features are at most at the cut.
 
-        Where nothing is known to be omitted it is 0, and nothing is computed.
+        ``u`` and ``Z`` are as in `log_at_most`. Where no feature is known to be omitted it is 0.
         """
         if self.n_omitted == 0:
             return np.zeros(u.shape)
@@ -120,7 +120,7 @@ def _two_eigenvalues(
     half = 0.5 * ((1.0 - square) * (1.0 + explained) - square * (1.0 + rest))
     product = (1.0 - square) * square * (1.0 + explained + rest)
     larger = np.abs(half) + np.sqrt(half**2 + product)
-    smaller = product / larger  # no digits are lost
+    smaller = product / larger  # a difference would lose digits
     positive = half > 0.0
     negative = np.where(positive, smaller, larger)[:, np.newaxis]
     return np.where(positive, larger, smaller), negative

@@ -1,10 +1,10 @@
 """The omission probability of a binary feature given labels: a polynomial in its two rates.
 
-Given the labels of the cases, a feature's ones are dealt out at random within each label. With m1
-ones among the N1 cases of label 1 and m2 among the N2 of label 2, the number of those ones
-that fall on cases of class 1 is a sum of two hypergeometric variables. So P(omitted | m1, m2) is
-the same whatever the concentration alpha: the coefficients of P(omitted | phi_1, phi_2) in the
-Bernstein basis. Averaged over the law of (m1, m2) they give P(omitted | alpha, labels).
+Given the labels of the cases, a feature's ones fall at random on the cases of each label. With m1
+ones among the N1 cases of label 1 and m2 among the N2 of label 2, the number of ones in class 1 is
+a sum of two hypergeometric variables. So P(omitted | m1, m2) does not depend on the concentration
+alpha. These probabilities are the coefficients of P(omitted | phi_1, phi_2) in the Bernstein basis.
+Averaged over the distribution of (m1, m2) they give P(omitted | alpha, labels).
 """
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ from unselected._typing import Floats, Ints
 from unselected.omission.binary import OmittedCounts
 from unselected.selection.events import Event
 
-# Doubles that are kept at most.
+# Largest number of doubles that are cached.
 _MOST_KEPT = 1 << 25
 
 
@@ -55,7 +55,8 @@ class OmittedIntervals:
         self.n0, self.n1 = n0, n1
         I0, I1 = np.arange(n0 + 1)[:, np.newaxis], np.arange(n1 + 1)
         inside = (I0 >= omitted.start) & (I0 < omitted.stop)
-        # At a correlation of 0 or below I1 is below the interval, or inside, else inside or above.
+        # Where the correlation is at most 0, I1 is below or inside the interval, else inside or
+        # above it.
         under = ~inside & (n0 * I1 <= n1 * I0)
         M = (I0 + I1).ravel()
         first = np.maximum(np.arange(n0 + n1 + 1) - n0, 0)
@@ -65,7 +66,7 @@ class OmittedIntervals:
     def given_ones(self, a: int, b: int, kernels: Any = None) -> Floats:
         """Return P(selected | m1, m2) and P(omitted | m1, m2), shape (2, N1 + 1, N2 + 1).
 
-        Both as sums of what is positive. Label 1 has ``a`` cases of class 0 and ``b`` of class 1.
+        Both are sums of positive terms. Label 1 has ``a`` cases of class 0 and ``b`` of class 1.
         """
         c, d = self.n1 - b, self.n0 - a
         if b > c:  # the same with the labels swapped, in fewer steps
@@ -77,7 +78,7 @@ class OmittedIntervals:
         half = N1 // 2 + 1
         add = _add_dealt if kernels is None else kernels.add_dealt
         add(sums[:, :half], deal1, below, from_there, self.low + b, self.high + b)
-        # Swapping zeros and ones of a feature leaves its |COR| as it is.
+        # Swapping zeros and ones of a feature does not change its |COR|.
         sums[:, half:] = sums[:, : N1 + 1 - half][:, ::-1, ::-1]
         return sums
 
@@ -85,10 +86,10 @@ class OmittedIntervals:
 def _add_dealt(
     sums: Floats, deal1: Floats, below: Floats, from_there: Floats, low: Ints, high: Ints
 ) -> None:
-    """Add what each number i of ones of label 1 in class 1 contributes to the first m1.
+    """Add the contribution of each number i of ones of label 1 in class 1 to the first m1.
 
-    ``low`` and ``high`` are places in the rows of ``below`` and ``from_there``. The compiled twin
-    is in `compiled`.
+    ``low`` and ``high`` are positions in the rows of ``below`` and ``from_there``. The compiled
+    equivalent is in `compiled`.
     """
     half, n_rows = sums.shape[1], sums.shape[2]
     N1, b = deal1.shape[0] - 1, deal1.shape[1] - 1
@@ -121,7 +122,7 @@ class LabelledOmission:
 
     def __init__(self, event: Event, n0: int, n1: int, kernels: Any = None) -> None:
         if event.cut is None:
-            raise ValueError("without a cut no feature is omitted")
+            raise ValueError("the event has no cut, so no feature is omitted")
         sets = [OmittedCounts.at_most(event.cut, n0, n1)]
         if event.needs_below:
             sets.append(OmittedCounts.below(event.cut, n0, n1))
@@ -134,7 +135,7 @@ class LabelledOmission:
         """Return log P(event) and log P(at most at the cut), for rows of P(m1, m2)."""
         parts = law @ self._coefficients(a, b).T
         with np.errstate(divide="ignore"):
-            # From whichever of the two sums is the smaller.
+            # From the smaller of the two sums.
             log_omitted = [
                 np.where(selected < 0.5, np.log1p(-np.minimum(selected, 0.5)), np.log(omitted))
                 for selected, omitted in parts.T.reshape(-1, 2, len(law))
@@ -144,7 +145,7 @@ class LabelledOmission:
         return self.event.log_prob(log_below, log_at_most), log_at_most
 
     def _coefficients(self, a: int, b: int) -> Floats:
-        """Return what `OmittedIntervals.given_ones` does, for both sets, a row each."""
+        """Return `OmittedIntervals.given_ones` for both sets, a row each."""
         if (a, b) not in self._given_ones:
             if len(self._given_ones) >= self._most_kept:
                 self._given_ones.clear()

@@ -6,7 +6,7 @@ from unselected._typing import Floats
 from unselected.numerics.chi_squared_ratio import log_ratio_probability
 from unselected.selection.events import RealEvent
 
-# Rows that are worked on at a time.
+# Rows that are processed at a time.
 _ROWS = 1 << 13
 
 

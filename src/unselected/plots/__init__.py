@@ -1,7 +1,7 @@
-"""Pictures, in scikit-learn's manner: a Display holds numbers as attributes and draws them.
+"""Pictures, as in scikit-learn: a Display holds numbers as attributes and draws them.
 
-The class methods ``from_...`` compute the numbers and draw them, on ``ax`` where that is given;
-``plot`` draws them again, elsewhere. matplotlib is needed here and nowhere else.
+The class methods ``from_...`` compute the numbers and draw them, on ``ax`` if that is given.
+``plot`` draws them again, elsewhere. matplotlib is imported here, and nowhere below.
 """
 
 try:

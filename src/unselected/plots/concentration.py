@@ -121,8 +121,8 @@ class ConcentrationDisplay:
     are in all classes. For real-valued features it is 1 / tau^2, tau being the size of a typical
     difference between a class mean and the overall mean, or a typical change for a standard
     deviation of the response, in units of the feature's standard deviation. Features selected for
-    their correlation, taken at face value, put it too low; correction undoes that (the paper's
-    figure of posterior distributions).
+    their correlation make the uncorrected estimate too low; the correction undoes that (the
+    paper's figure of posterior distributions).
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class ConcentrationDisplay:
         self.true_concentration = true_concentration
         self.words = words
         if true_concentration is not None and not 0 < true_concentration < np.inf:
-            raise ValueError(f"true_concentration={true_concentration!r} must be positive.")
+            raise ValueError(f"true_concentration={true_concentration} must be positive.")
 
     @classmethod
     def from_estimator(

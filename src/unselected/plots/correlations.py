@@ -1,4 +1,4 @@
-"""Correlations of binary features with the class: which counts pass, and what they are worth."""
+"""Correlations of binary features with the class: in counts, and in training and test data."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -161,7 +161,7 @@ class SelectedCountsDisplay:
 
 
 def short_cor(value: float) -> str:
-    """Return a correlation in as few letters as it takes.
+    """Return a correlation in as few characters as possible.
 
     >>> short_cor(-0.534), short_cor(0.0), short_cor(1.0), short_cor(0.001)
     ('-.53', '0', '1', '.00')
@@ -175,9 +175,9 @@ def check_counts(n0: int, n1: int, threshold: float) -> None:
     """Raise unless both classes have cases and the threshold is a correlation."""
     for name, n in (("n0", n0), ("n1", n1)):
         if not isinstance(n, int | np.integer) or n < 1:
-            raise ValueError(f"{name}={n!r} must be a whole number of cases, at least 1.")
+            raise ValueError(f"{name}={n} must be a whole number of cases, at least 1.")
     if not 0.0 <= threshold <= 1.0:
-        raise ValueError(f"threshold={threshold!r} is out of range: a correlation is from 0 to 1.")
+        raise ValueError(f"threshold={threshold} is out of range: a correlation is from 0 to 1.")
 
 
 class CorrelationsDisplay:

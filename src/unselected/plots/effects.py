@@ -1,4 +1,4 @@
-"""Effects of the kept features: at face value, and in the light of the selection."""
+"""Effects of the kept features: at face value, and with selection accounted for."""
 
 from typing import Any, Self
 
@@ -90,7 +90,7 @@ class EffectsDisplay:
     def from_effects(
         cls, effects: FeatureEffects, *, effect: str | None = None, ax: Axes | None = None
     ) -> Self:
-        """Draw effects that are known already.
+        """Draw effects that were computed before.
 
         Parameters
         ----------

@@ -1,20 +1,16 @@
 """How likely a feature is to be omitted, given the concentration."""
 
 from collections.abc import Mapping
-from fractions import Fraction
-from functools import singledispatch
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from unselected._typing import Floats
-from unselected.fitted.naive_bayes import KeptBernoulli, KeptGaussian, KeptRegression
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
-from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
-from unselected.omission.real import log_real_omission
+from unselected.omission.binary import omission_probability
 from unselected.plots.concentration import (
     N_POINTS,
     Posterior,
@@ -27,9 +23,9 @@ from unselected.plots.concentration import (
 from unselected.plots.correlations import check_counts
 from unselected.plots.style import DARK, LIGHT, PALE, axes_or_new, legend_above, log_ticks, tidy
 from unselected.selection.correlation import threshold_cut
-from unselected.selection.events import RealEvent, Statistic
+from unselected.selection.events import Statistic
 
-# Letters that a legend has room for, to describe the cases.
+# Characters that a legend has room for, to describe the cases.
 _MOST_LETTERS = 60
 
 
@@ -37,9 +33,9 @@ class OmissionProbabilityDisplay:
     """The probability that a feature is omitted, as a function of the concentration.
 
     This is P(score <= threshold | concentration) for one feature, the score being |COR|, or F where
-    there are more than two classes. Conditioning on a selection that left out many features
-    multiplies the posterior of the concentration by about its power with their number, which rules
-    out concentrations that make omission unlikely.
+    there are more than two classes. Conditioning on a selection multiplies the posterior of
+    the concentration by this probability to the power of the number of omitted features (ties
+    apart). That rules out concentrations under which omission is unlikely.
 
     Parameters
     ----------
@@ -125,7 +121,7 @@ class OmissionProbabilityDisplay:
         check_counts(n0, n1, threshold)
         grid = _checked_grid(concentration)
         law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
-        probability = omission_probability(law, threshold_cut(threshold), grid)
+        probability = omission_probability(law, threshold_cut(threshold), 1.0 / grid)
         return cls(
             grid,
             probability,
@@ -147,7 +143,7 @@ class OmissionProbabilityDisplay:
         Parameters
         ----------
         estimator : SelectiveBernoulliNB, SelectiveGaussianNB or SelectiveNaiveRegressor
-            Fitted with ``k`` or ``threshold``, so that something was omitted. With missing
+            Fitted with ``k`` or ``threshold``, so some features were omitted. With missing
             values, the probability is that of a feature without them.
         concentration : array-like, default=None
             Where to compute it; by default 71 points from 0.01 to 100000.
@@ -162,16 +158,16 @@ class OmissionProbabilityDisplay:
         threshold = estimator.threshold_
         if threshold is None:
             raise ValueError(
-                "the estimator kept all features, so that there is no threshold: fit it with k or "
+                "the estimator kept all features, so there is no threshold: fit it with k or "
                 "threshold."
             )
         grid = _checked_grid(concentration)
-        probability, n_samples, class_sizes = _omission_of(estimator.panel().kept, grid)
+        fitted = estimator.panel().predictor.fitted
         return cls(
             grid,
-            probability,
-            n_samples=n_samples,
-            class_sizes=class_sizes,
+            fitted.omission_probability(grid),
+            n_samples=fitted.n_samples,
+            class_sizes=fitted.class_sizes,
             threshold=threshold,
             statistic=estimator.selection_.statistic,
             posterior=posterior,
@@ -247,57 +243,3 @@ def _checked_grid(concentration: Any) -> Floats:
     if wrong.size or not grid.size:
         raise ValueError(f"concentration has {wrong.tolist()}: give positive numbers.")
     return grid
-
-
-class _Omission(NamedTuple):
-    """What there is to draw: the probabilities, and what the cases are that they are for."""
-
-    probability: Floats
-    n_samples: int
-    class_sizes: dict[Any, int] | None
-
-
-@singledispatch
-def _omission_of(kept: Any, concentration: Floats) -> _Omission:  # noqa: ARG001
-    """Return the omission probabilities of a fitted estimator, by the kind of its features."""
-    raise TypeError(f"{type(kept).__name__} has no omission probability.")
-
-
-@_omission_of.register
-def _(kept: KeptBernoulli, concentration: Floats) -> _Omission:
-    n0, n1 = kept.counts.n0, kept.counts.n1
-    assert kept.event.cut is not None  # else there is no threshold, either
-    law = CountLaw(n0, n1, *kept.model.theta_rule(n0 + n1))
-    sizes = dict(zip(kept.classes.tolist(), (n0, n1), strict=True))
-    return _Omission(omission_probability(law, kept.event.cut, concentration), n0 + n1, sizes)
-
-
-@_omission_of.register
-def _(kept: KeptGaussian, concentration: Floats) -> _Omission:
-    sizes = kept.moments.sizes
-    named = dict(zip(kept.classes.tolist(), sizes.tolist(), strict=True))
-    return _Omission(_of_complete(kept.event, concentration), int(sizes.sum()), named)
-
-
-@_omission_of.register
-def _(kept: KeptRegression, concentration: Floats) -> _Omission:
-    return _Omission(_of_complete(kept.event, concentration), kept.moments.complete[0], None)
-
-
-def _of_complete(event: RealEvent, concentration: Floats) -> Floats:
-    """Return the probability for a feature without missing values: the first pattern is its."""
-    return np.exp(log_real_omission(1.0 / concentration, event)[:, 0])
-
-
-def omission_probability(law: CountLaw, cut: Fraction, concentration: Floats) -> Floats:
-    """Return P(COR^2 <= cut | concentration) of one binary feature, at each concentration."""
-    omitted = OmittedCounts.at_most(cut, law.n0, law.n1)
-    return np.array([_omission_probability(law, omitted, 1.0 / value) for value in concentration])
-
-
-def _omission_probability(law: CountLaw, omitted: OmittedCounts, u: float) -> float:
-    selected = sum(
-        selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]
-        for nodes, log_p0, log_p1 in law.blocks(u)
-    )
-    return float(np.exp(log_omission(law, u, omitted, float(selected))))

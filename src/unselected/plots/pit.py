@@ -51,11 +51,11 @@ def _finish(ax: Axes, xlabel: str, ylabel: str) -> None:
 class PITDisplay:
     """Distribution of PIT values, which is uniform where predictive distributions are right.
 
-    The PIT value of a case is the predicted probability of a response of at most the one that
-    came. The curve, the fraction of cases with at most a value, runs along the diagonal where
+    The PIT value of a case is the predicted probability of a response of at most the observed one.
+    The curve is the fraction of cases with at most a value. It runs along the diagonal if
     predictions are right, but for chance. Overconfident predictions have too many values near 0
-    and 1: the curve is above the diagonal on the left and below it on the right. Below it
-    throughout, predictions are too low.
+    and 1: the curve is above the diagonal on the left and below it on the right. If it is below
+    the diagonal throughout, predictions are too low.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ class CoverageDisplay:
     """Coverage of central predictive intervals against their nominal level.
 
     Where predictive distributions are right, the curve runs along the diagonal, but for chance.
-    Below it the intervals hold the response less often than they say: predictions are
-    overconfident. Above it they are wider than need be.
+    Below it the intervals hold the response less often than their level: predictions are
+    overconfident. Above it they are wider than necessary.
 
     Parameters
     ----------

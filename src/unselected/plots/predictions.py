@@ -8,6 +8,7 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.calibration.inputs import positives
 from unselected.calibration.several_classes import checked_classes, predicted_classes
 from unselected.plots.style import (
     DARK,
@@ -22,36 +23,12 @@ from unselected.plots.style import (
 
 
 def class_words(pos_label: Any) -> str:
-    """Return what the class is called that probabilities are of; None is the most probable one.
+    """Return the name of the class that probabilities are of; None is the most probable one.
 
     >>> class_words("tumour"), class_words(None)
     ('class tumour', 'the most probable class')
     """
     return "the most probable class" if pos_label is None else f"class {pos_label}"
-
-
-def positives(y: Any, pos_label: Any) -> NDArray[np.bool_]:
-    """Return which cases are positive; raise where the labels leave that in doubt."""
-    y = np.asarray(y)
-    if pos_label is None:
-        if y.dtype != np.bool_:
-            raise ValueError(
-                "pos_label=None is for the most probable of several classes: y must then be "
-                "booleans, whether that class is right, as most_probable returns them."
-            )
-        pos_label = True
-    labels = np.unique(y).tolist()
-    if y.ndim != 1 or y.size == 0 or len(labels) > 2:
-        raise ValueError(
-            f"y has the shape {y.shape} and {len(labels)} labels: give one label for each case, "
-            "of two classes."
-        )
-    if pos_label not in labels and not {*labels, pos_label} <= {0, 1}:
-        raise ValueError(
-            f"pos_label={pos_label!r} is not one of the labels in y, {labels}: say which "
-            "of them the probabilities are of."
-        )
-    return np.asarray(y == pos_label)
 
 
 def probabilities(name: str, values: Any, n: int) -> Floats:
@@ -209,7 +186,7 @@ class ProbabilityScatterDisplay:
 
     def _draw_cases(self) -> None:
         many = self.positive.size > MOST_VECTOR_POINTS
-        # In mixed order, so that neither class hides the other.
+        # In mixed order, so neither class hides the other.
         order = np.random.default_rng(0).permutation(self.positive.size)
         positive = self.positive[order]
         self.points_ = self.ax_.scatter(

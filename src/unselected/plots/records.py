@@ -103,7 +103,7 @@ def _positive(value: Any, place: int) -> float:
 
 
 def check_new(seen: set[tuple[Hashable, ...]], place: int, **key: Any) -> None:
-    """Remember what a record is of, or raise where another one was of the same."""
+    """Remember the key of a record, or raise if another record has the same."""
     values = tuple(key.values())
     if values in seen:
         what = ", ".join(f"{name}={value!r}" for name, value in key.items())
@@ -116,7 +116,7 @@ def tables_by_group(
 ) -> tuple[list[Hashable], dict[str, Tables]]:
     """Return the groups, and for each score and method its values, one for each group.
 
-    Records that also have a ``partition`` are told apart by it: their groups are pairs.
+    If records also have a ``partition``, groups are pairs of partition and group.
     """
     records = list(records)
     rows = read(records, ["method", "group", *scores])

@@ -1,4 +1,4 @@
-"""Reliability: whether cases with a predicted probability of 0.8 come true in 80 % of them."""
+"""Reliability: whether a predicted probability of 0.8 is right in 80 % of cases."""
 
 from typing import Any, Self
 
@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unselected._typing import Floats
 from unselected.calibration import reliability_curve
-from unselected.plots.predictions import class_words, positives, probabilities
+from unselected.calibration.inputs import positives
+from unselected.plots.predictions import class_words, probabilities
 from unselected.plots.style import (
     BAND,
     DARK,
@@ -92,7 +93,7 @@ class ReliabilityDisplay:
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the curve of a fitted classifier on data that it has not seen.
+        """Draw the curve of a fitted classifier on data that it was not fitted to.
 
         Parameters
         ----------
@@ -269,6 +270,6 @@ class ReliabilityDisplay:
 
 
 def _corners(values: Floats) -> NDArray[np.bool_]:
-    """Return which points it takes to draw a line through all: those in a level run are not."""
+    """Return which points are needed to draw a line: those inside a flat run are not."""
     change = np.concatenate([[True], np.diff(values) != 0, [True]])
     return np.asarray(change[1:] | change[:-1])

@@ -1,4 +1,4 @@
-"""Predictions of a number, with their intervals, and the responses that came."""
+"""Predictions of a number, with their intervals, and the observed responses."""
 
 from typing import Any, Self
 
@@ -129,7 +129,7 @@ class PredictedActualDisplay:
         return self
 
     def _entries(self) -> list[Any]:
-        """Return the entries of the legend, in which a bar can be seen however thin bars are."""
+        """Return the entries of the legend, in which bars are visible however thin they are."""
         bar = Line2D([], [], color=BAND, linewidth=2.0, label=str(self.bars_.get_label()))
         handles, _ = self.ax_.get_legend_handles_labels()
         return [bar if handle is self.bars_ else handle for handle in handles]

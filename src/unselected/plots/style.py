@@ -1,7 +1,7 @@
 """What all pictures share: the palette, how each method is drawn, and axes to draw on.
 
-Colours differ in lightness as well as in hue, and lines in their dashes and markers, so that a
-picture printed in grey says the same.
+Colours differ in lightness as well as in hue, and lines in their dashes and markers, so a
+picture can be printed in grey.
 """
 
 from collections.abc import Iterable, Sequence

@@ -17,7 +17,7 @@ class Drawn(Protocol):
 def inline_svg(display: Drawn) -> str:
     """Return the figure of a display as an SVG element for an HTML page, and let pyplot forget it.
 
-    The words in it stay words, which can be searched, and the same picture is the same text.
+    Text stays text, which can be searched, and equal pictures are equal text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a page says of single cases: their probabilities without them, and how sure these are."""
+"""What a page says of single cases: cross-validated probabilities, with intervals."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from unselected._typing import Floats
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.estimators.fitting import N_FOLDS, dealt
+from unselected.estimators.class_fitting import N_FOLDS, dealt
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.report.page import decimals, paragraph, table
 
@@ -22,7 +22,7 @@ LEVEL = 0.9
 
 @dataclass(frozen=True, eq=False)
 class CaseIntervals:
-    """Of each case the most probable class without the case's fold, and that class's probability.
+    """For each case the most probable class, from a fit without its fold, and its probability.
 
     ``y`` and ``guess`` are numbers of classes; ``probability``, ``lower`` and ``upper`` are those
     of the guess.
@@ -41,11 +41,11 @@ class CaseIntervals:
     ) -> "CaseIntervals":
         """Leave out each of ten folds of the cases that a classifier was fitted to."""
         model = fitted
-        if fitted.k == "loo":
-            best = min(fitted.k_path_, key=lambda score: score.log_loss)
-            model = clone(fitted).set_params(k=best.k).fit(X, y)
         with warnings.catch_warnings():
-            # The verdict says that a selection made before cannot be made again.
+            if fitted.k == "loo":
+                warnings.simplefilter("ignore", UserWarning)  # the first fit has told them
+                model = clone(fitted).set_params(k=fitted.k_).fit(X, y)
+            # The verdict says that an earlier selection cannot be repeated.
             warnings.filterwarnings("ignore", message="preselected_from", category=UserWarning)
             found = model.cv_predict_proba_interval(PredefinedSplit(dealt(y, N_FOLDS)), level=LEVEL)
         guess = np.argmax(found[0], axis=1)
@@ -60,10 +60,10 @@ class CaseIntervals:
         header = ("case", "class", "most probable class", "its probability", "from", "to")
         return (
             paragraph(
-                "Each case predicted by the corrected classifier from a fit without its fold, one "
+                "Each case is predicted by the corrected classifier, fitted without its fold, one "
                 f"of {N_FOLDS}. The probability depends on how related the features are to the "
-                "class, which is known only up to its posterior: the interval holds "
-                f"{100.0 * LEVEL:g} % of the probabilities that this allows."
+                "class, which is known only up to its posterior. The interval holds "
+                f"{100.0 * LEVEL:g} % of the posterior of the probability."
                 + ("" if open_cases is None else f" {_in_words(open_cases, self.y.size)}")
             )
             + table(header, rows)
@@ -77,12 +77,12 @@ class CaseIntervals:
 
 
 def _in_words(n_open: int, n: int) -> str:
-    """Return in how many cases the interval has both classes on top.
+    """Return in how many cases the interval contains 0.5, so either class may be more probable.
 
     >>> _in_words(0, 20), _in_words(1, 20)
-    ('No interval reaches across 0.5.', 'Of 20 cases 1 has an interval that reaches across 0.5.')
+    ('No interval contains 0.5.', '1 of 20 cases has an interval that contains 0.5.')
     """
     if not n_open:
-        return "No interval reaches across 0.5."
+        return "No interval contains 0.5."
     verb = "has" if n_open == 1 else "have"
-    return f"Of {n} cases {n_open} {verb} an interval that reaches across 0.5."
+    return f"{n_open} of {n} cases {verb} an interval that contains 0.5."

@@ -40,13 +40,13 @@ from unselected.report.shared import (
     settings_of,
 )
 
-# A log loss this much above that of the class frequencies is no matter of chance.
+# A log loss this much above that of the class frequencies is not chance.
 _MUCH_WORSE = 0.05
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report tells: both classifiers on all cases, and both cross-validated.
+    """What a report says: both classifiers on all cases, and both cross-validated.
 
     ``y`` holds the numbers of the classes, and ``probability``, for each method, the
     cross-validated probabilities of all classes, averaged over the repetitions, a row for each
@@ -155,17 +155,17 @@ def _verdict(findings: Findings) -> list[str]:
     sentences = [
         f"{kept_sentence(findings.corrected)} In cross-validation the classifier was "
         f"wrong in {percent(corrected.actual_error.value)} of cases.",
-        f"Without correcting for the selection it would have promised an error rate of "
+        "Without correcting for the selection, the expected error rate was "
         f"{percent(uncorrected.expected_error.value)}; {_judged(uncorrected, n)}. With the "
-        f"correction it promises {percent(corrected.expected_error.value)}; "
+        f"correction it was {percent(corrected.expected_error.value)}; "
         f"{_judged(corrected, n)}.",
     ]
     if _is_overconfident(corrected, n):
         sentences.append(
-            "What is left of overconfidence after the correction does not come from the "
-            "selection. The usual reason is that features depend on each other, so that the same "
+            "The overconfidence that remains after the correction does not come from the "
+            "selection. The usual reason is that features depend on each other, so the same "
             "evidence is counted several times: treat probabilities near 0 and 1 with caution. "
-            f"What is known of that is told below. {findings.dependence.advice[-1]}"
+            f"The section on dependence says more. {findings.dependence.advice[-1]}"
         )
     frequencies = findings.rows.get("class frequencies")
     if (
@@ -173,9 +173,9 @@ def _verdict(findings: Findings) -> list[str]:
         and corrected.log_loss.value > frequencies.log_loss.value + _MUCH_WORSE
     ):
         sentences.append(
-            f"Its probabilities were worse than the class frequencies alone, with a log loss of "
+            "Its probabilities were worse than the class frequencies alone, with a log loss of "
             f"{corrected.log_loss.value:.3f} against {frequencies.log_loss.value:.3f}: where it "
-            "was wrong it was far too sure. Keep fewer features, or use another method."
+            "was wrong it was far too confident. Keep fewer features, or use another method."
         )
     sentences += preselected_sentences(findings.corrected, "the actual error rates", "low")
     best = min(findings.rows.values(), key=lambda row: row.log_loss.value)
@@ -188,21 +188,22 @@ def _verdict(findings: Findings) -> list[str]:
 
 
 def _judged(row: ComparisonRow, n: int) -> str:
-    """Compare the promised error rate with the actual one of n cases, given its interval."""
-    promised, actual = row.expected_error.value, row.actual_error
+    """Compare the expected error rate with the actual one of n cases, given its interval."""
+    expected, actual = row.expected_error.value, row.actual_error
     if _is_overconfident(row, n):
-        times = actual.value / promised if promised > 0 else float("inf")
-        much = f"{times:.1f} times" if np.isfinite(times) else "infinitely"
-        return f"the actual one was {much} as high, so that it would be overconfident"
-    if promised > max(actual.high, interval_of_mean(actual, n)[1]):
-        return "the actual one was lower, so that it is too cautious"
+        times = actual.value / expected if expected > 0 else float("inf")
+        much = f"{times:.1f} times" if np.isfinite(times) else "infinitely many times"
+        return f"the actual one was {much} as high, so the probabilities are overconfident"
+    if expected > max(actual.high, interval_of_mean(actual, n)[1]):
+        return "the actual one was lower, so the probabilities are underconfident"
     return "that differs from the actual one by no more than chance"
 
 
 def _is_overconfident(row: ComparisonRow, n: int) -> bool:
-    """Say whether more errors came than were promised, by more than luck.
+    """Say whether there were more errors than expected, by more than chance.
 
-    Of few errors some resampled cases have none, and then only the exact interval tells.
+    With few errors some resamples have none, and the bootstrap interval then reaches 0. The exact
+    interval does not.
     """
     actual = row.actual_error
     return row.expected_error.value < max(actual.low, interval_of_mean(actual, n)[0])
@@ -217,7 +218,7 @@ def _comparison(findings: Findings) -> str:
         rows.append((row.method, *cells, f"{row.features_needed:.1f}"))
     return (
         "<p>Cross-validated, with selection inside every fold for every method; 95 % intervals "
-        "from resampling the cases. Probabilities can be trusted where expected and actual error "
+        "from resampling the cases. Probabilities can be trusted if expected and actual error "
         "agree.</p>" + table(header, rows)
     )
 
@@ -231,13 +232,13 @@ def _features(findings: Findings) -> str:
 
 def _bits(model: SelectiveBernoulliNB) -> tuple[str, list[list[str]]]:
     """Return how a class's column is called, and for each class the cells of the features."""
-    counts = model.panel().kept.counts
+    counts = model.panel().predictor.fitted.counts
     by_class = ((counts.I0, counts.n0), (counts.I1, counts.n1))
     return "ones in {}", [[f"{ones} of {n}" for ones in I] for I, n in by_class]
 
 
 def _means(model: SelectiveGaussianNB) -> tuple[str, list[list[str]]]:
-    moments = model.panel().kept.moments
+    moments = model.panel().predictor.fitted.moments
     means = moments.center + moments.offset
     known = np.broadcast_to(moments.n, means.shape)
     cells = [
@@ -258,13 +259,13 @@ def _calibration(findings: Findings) -> str:
     event = str(classes[1]) if classes.size == 2 else "the most probable class"
     return (
         f"<p>Cross-validated probabilities of {escape(event)}, in ten categories: first "
-        "corrected, then uncorrected. Where they can be trusted, mean prediction and actual "
+        "corrected, then uncorrected. For calibrated probabilities, mean prediction and actual "
         "fraction agree.</p>" + table(header, rows)
     )
 
 
 def _judged_cases(findings: Findings, method: str) -> tuple[NDArray[Any], Floats]:
-    """Return whether a class came, and its probability: the second of two, or the most probable."""
+    """Return whether a class occurred, and its probability: second of two, or most probable."""
     rows = findings.probability[method]
     return (findings.y, rows[:, 1]) if rows.shape[1] == 2 else most_probable(findings.y, rows)
 
@@ -288,7 +289,7 @@ def _figures(findings: Findings) -> list[tuple[str, Any]]:
 
 
 def _reliability(findings: Findings, method: str) -> ReliabilityDisplay:
-    """Return the reliability curve; its band is seeded, so that a page can be made again."""
+    """Return the reliability curve; its band is seeded, so pages are reproducible."""
     came, probability = _judged_cases(findings, method)
     pos_label = 1 if findings.corrected.classes_.size == 2 else None
     return ReliabilityDisplay.from_predictions(

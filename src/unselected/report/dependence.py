@@ -1,4 +1,4 @@
-"""What a page says of dependence between features, and of what their evidence is worth."""
+"""What a page says of dependence between features, and of the power of the likelihood."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ def dependence_section(
     fitted: SelectiveBernoulliNB | SelectiveGaussianNB, report: DependenceReport
 ) -> str:
     """Return the section, of a classifier that was fitted to all cases."""
-    worth = fitted.panel().kept.tempering
-    tempered = "" if worth is None else paragraph(worth.in_words())
+    average = fitted.likelihood_average_
+    guard = paragraph(average.in_words()) if average.is_learned else ""
     return (
         paragraph(
             "Naive Bayes adds up the evidence of features as if they were independent within "
             "classes. Where they are not, the same evidence is counted several times."
         )
         + paragraph(" ".join(report.advice))
-        + tempered
+        + guard
         + table(("of the kept features", "found", "if independent, or right"), _rows(report))
     )
 
@@ -41,10 +41,9 @@ def _rows(report: DependenceReport) -> list[tuple[str, str, str]]:
             _number(found.effective_features, 1),
             str(found.n_features),
         ),
-        ("times that evidence is counted", _number(found.inflation, 1), "1"),
+        ("times that the same evidence is counted", _number(found.inflation, 1), "1"),
         (
-            f"worth of a unit of evidence to cases left out, ten folds "
-            f"({100.0 * slope.level:g} % interval)",
+            f"calibration slope on cases left out, ten folds ({100.0 * slope.level:g} % interval)",
             f"{_number(slope.slope)} ({ends})",
             "1",
         ),

@@ -43,7 +43,7 @@ def paragraph(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of plain text, which scrolls by itself where the page is narrow.
+    """Return a table of plain text, which scrolls on its own where the page is narrow.
 
     >>> "<td>&lt;b&gt;</td>" in table(["a"], [["<b>"]])
     True
@@ -57,7 +57,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def pictures(figures: Sequence[tuple[str, Any]]) -> str:
-    """Return displays that have been drawn, each with its caption."""
+    """Return drawn displays, each with its caption."""
     return "".join(
         f"<figure>{inline_svg(display)}<figcaption>{escape(caption)}</figcaption></figure>"
         for caption, display in figures
@@ -71,13 +71,13 @@ def settings_table(settings: dict[str, Any]) -> str:
 
 
 def method_section(response: str) -> str:
-    """Return what was done, in words, and where it comes from."""
+    """Return what was done, in words, and the reference."""
     return paragraph(
         f"The features most related to the {response} were selected, and a naive Bayes model was "
         "conditioned on the selected features and on the fact that each of the others looked too "
-        "weak to be selected. That second part removes the bias that selection makes: part of what "
-        "is selected out of many features looks good by chance only. It does not remove the bias "
-        "that dependence between features makes."
+        "weak to be selected. That second part removes the bias that selection causes: part of "
+        "what is selected out of many features looks good by chance only. It does not remove the "
+        "bias that dependence between features causes."
     ) + paragraph(CITATION)
 
 
@@ -100,7 +100,7 @@ def decimals(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with four digits, for those that can be of any size.
+    """Return a number with four digits, for numbers of any size.
 
     >>> digits(0.25), digits(0.000123456), digits(12.3456)
     ('0.2500', '0.0001235', '12.35')

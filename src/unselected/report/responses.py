@@ -60,14 +60,14 @@ class CrossValidated:
     pit: Floats
 
     def summary(self, y: Floats) -> RegressionSummary:
-        """Return how the predictions did; the resampling is seeded, so that pages stay equal."""
+        """Return how the predictions did; the resampling is seeded, so pages are reproducible."""
         numbers = (self.mean, self.lower, self.upper, self.log_density, self.pit)
         return summarize_regression(y, *numbers, level=PROMISED_COVERAGE, random_state=0)
 
 
 @dataclass(frozen=True)
 class RegressionFindings:
-    """What a report tells: both regressors on all cases, and both cross-validated."""
+    """What a report says: both regressors on all cases, and both cross-validated."""
 
     corrected: SelectiveNaiveRegressor
     uncorrected: SelectiveNaiveRegressor
@@ -166,20 +166,19 @@ def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
 
 def _verdict(findings: RegressionFindings) -> list[str]:
     corrected, uncorrected = (findings.rows[method] for method in BOTH)
-    promised, n = percent(PROMISED_COVERAGE), findings.y.size
+    nominal, n = percent(PROMISED_COVERAGE), findings.y.size
     sentences = [
         f"{kept_sentence(findings.corrected)} {_against_the_mean(findings)}",
-        f"Predictive intervals that promised to hold {promised} of the responses held "
-        f"{percent(uncorrected.coverage.value)} in cross-validation without correcting for the "
-        f"selection, {_judged(uncorrected, n)}. With the correction they held "
+        f"Predictive intervals should cover {nominal} of the responses. In cross-validation they "
+        f"covered {percent(uncorrected.coverage.value)} without correcting for the selection, "
+        f"{_judged(uncorrected, n)}. With the correction they covered "
         f"{percent(corrected.coverage.value)}, {_judged(corrected, n)}.",
     ]
     if interval_of_mean(corrected.coverage, n)[1] < PROMISED_COVERAGE:
         sentences.append(
-            "What is left of overconfidence after the correction does not come from the "
+            "The overconfidence that remains after the correction does not come from the "
             "selection. The usual reason is that features depend on each other given the response, "
-            "so that the same evidence is counted several times: treat narrow intervals with "
-            "caution."
+            "so the same evidence is counted several times: treat narrow intervals with caution."
         )
     sentences += preselected_sentences(findings.corrected, "the errors", "small")
     best = max(findings.rows.values(), key=lambda row: row.log_density.value)
@@ -202,13 +201,13 @@ def _against_the_mean(findings: RegressionFindings) -> str:
 
 
 def _judged(row: RegressionComparisonRow, n: int) -> str:
-    """Compare the coverage of n cases with the one promised, given its exact interval."""
+    """Compare the coverage of n cases with the nominal one, given its exact interval."""
     low, high = interval_of_mean(row.coverage, n)
     if high < PROMISED_COVERAGE:
-        return "fewer than promised, so that they are overconfident"
+        return "too few, so they are overconfident"
     if low > PROMISED_COVERAGE:
-        return "more than promised, so that they are too cautious"
-    return "which agrees with the promise"
+        return "too many, so they are underconfident"
+    return "which agrees with that"
 
 
 def _comparison(findings: RegressionFindings) -> str:
@@ -234,13 +233,13 @@ def _comparison(findings: RegressionFindings) -> str:
     return paragraph(
         "Cross-validated, with selection inside every fold for every method that selects; 95 % "
         "intervals from resampling the cases. The log density is better the larger it is. "
-        f"Predictions can be trusted where the coverage is {percent(PROMISED_COVERAGE)}, and of "
-        "methods that can be trusted the one with the narrowest intervals says most."
+        f"Predictions can be trusted if the coverage is {percent(PROMISED_COVERAGE)}. Among "
+        "methods that can be trusted, the one with the narrowest intervals is the most informative."
     ) + table(header, rows)
 
 
 def _features(findings: RegressionFindings) -> str:
-    moments = findings.corrected.panel().kept.moments
+    moments = findings.corrected.panel().predictor.fitted.moments
     slopes = [digits(slope) for slope in moments.sxy / moments.syy]
     known = [f"{n:.0f}" for n in moments.n]
     header = ("slope per unit of the response", "n known")
@@ -253,10 +252,9 @@ def _calibration(findings: RegressionFindings) -> str:
     rows = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
     return paragraph(
         "Cross-validated predictive distributions, averaged over the repetitions. The PIT value of "
-        "a case is the predicted probability of a response of at most the one that came. Where "
-        "predictive distributions are right, these values are spread evenly from 0 to 1: their "
-        "mean is 0.5, their variance 0.083. A larger variance says that the distributions are too "
-        "narrow."
+        "a case is the predicted probability of a response of at most the observed one. If the "
+        "predictive distributions are right, these values are uniform on 0 to 1: their mean is "
+        "0.5, their variance 0.083. A larger variance means that the distributions are too narrow."
     ) + table(("", *BOTH), rows)
 
 
@@ -285,7 +283,7 @@ def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
     ]
     figures += [
         (
-            "Where in its predictive distribution each response came",
+            "Where in its predictive distribution each response lies",
             PITDisplay.from_predictions(pits),
         ),
         ("Coverage of intervals of all levels", CoverageDisplay.from_predictions(pits)),

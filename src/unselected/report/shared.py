@@ -12,7 +12,7 @@ from sklearn.base import clone
 from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
-from unselected.estimators.selecting import SelectingEstimator
+from unselected.estimators.exact import ExactEstimator
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import decimals, digits, paragraph, table
 
@@ -23,7 +23,7 @@ _MOST_FEATURES = 100
 # Pictures of effects, of many classes.
 _MOST_EFFECTS = 6
 
-E = TypeVar("E", bound=SelectingEstimator)
+E = TypeVar("E", bound=ExactEstimator)
 Names = Sequence[str] | NDArray[Any]
 
 
@@ -35,8 +35,8 @@ def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
     return corrected, uncorrected
 
 
-def column_names(fitted: SelectingEstimator, names: Names | None) -> Names:
-    """Return what the columns are called: as given, as the table calls them, or by number."""
+def column_names(fitted: ExactEstimator, names: Names | None) -> Names:
+    """Return the names of the columns: as given, those of the table, or numbers."""
     if names is None:
         numbered = [f"column {j}" for j in range(fitted.n_features_in_)]
         return getattr(fitted, "feature_names_in_", numbered)
@@ -46,12 +46,12 @@ def column_names(fitted: SelectingEstimator, names: Names | None) -> Names:
 
 
 def settings_of(
-    estimator: SelectingEstimator,
+    estimator: ExactEstimator,
     seed: int,
     cross_validation: str,
     provenance: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return what it takes to make a page again: data, seed, parameters and versions."""
+    """Return what it takes to reproduce a page: data, seed, parameters and versions."""
     packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     return {
         **(provenance or {}),
@@ -75,24 +75,24 @@ def interval_of_mean(fraction: Estimate, n: int) -> tuple[float, float]:
     return exact_interval(round(fraction.value * n), n, fraction.level)
 
 
-def kept_sentence(fitted: SelectingEstimator) -> str:
+def kept_sentence(fitted: ExactEstimator) -> str:
     """Return how many features were kept."""
     selection = fitted.selection_
     return f"{selection.indices.size} of {selection.n_features} features were kept."
 
 
-def preselected_sentences(fitted: SelectingEstimator, spoilt: str, how: str) -> list[str]:
-    """Return what has to be said where the columns were selected before; nothing else."""
+def preselected_sentences(fitted: ExactEstimator, spoilt: str, how: str) -> list[str]:
+    """Return what has to be said if the columns were preselected; nothing otherwise."""
     if fitted.preselected_from is None:
         return []
     return [
-        "The columns were selected before, from these very cases, so that cross-validation "
-        f"could not repeat the selection: {spoilt} shown here are too {how}."
+        "The columns were selected earlier, on these same cases, so cross-validation could not "
+        f"repeat the selection: {spoilt} shown here are too {how}."
     ]
 
 
 def feature_table(
-    fitted: SelectingEstimator,
+    fitted: ExactEstimator,
     names: Names,
     header: Sequence[str],
     columns: Sequence[Sequence[str]],
@@ -103,7 +103,7 @@ def feature_table(
     ----------
     fitted : estimator
     names : sequence of str
-        Of all columns that the estimator has seen.
+        Of all columns that the estimator was fitted to.
     header, columns
         What is between the score and whether the feature is at the cut; a column has a cell for
         each kept feature, in the order of ``selection_.indices``.
@@ -126,20 +126,20 @@ def feature_table(
 
 
 def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tuple[str, Any]]:
-    """Return the pictures of what both have learned of the concentration, with captions."""
+    """Return pictures of the posteriors of the concentration, with captions."""
     both = dict(zip(BOTH, (corrected, uncorrected), strict=True))
     figures: list[tuple[str, Any]] = [(caption, ConcentrationDisplay.from_estimators(both))]
     if corrected.threshold_ is not None:
         display = OmissionProbabilityDisplay.from_estimator(corrected)
-        figures.append(("Probability that a feature looks too weak to be kept", display))
+        figures.append(("Probability that a feature is omitted", display))
     return figures + _effect_figures(corrected)
 
 
 def _effect_figures(corrected: Any) -> list[tuple[str, Any]]:
-    """Return a picture of the kept features' effects; of more than two classes one for each."""
+    """Return a picture of the kept features' effects; one per class if there are more than two."""
     effects = corrected.feature_effects()
     if len(effects) == 0:
         return []
     shown = [name for name in effects.effects if name != "log_odds_ratio"][:_MOST_EFFECTS]
-    caption = "Kept features: as strong as they looked, and as they are likely to be"
+    caption = "Effects of the kept features, at face value and with selection accounted for"
     return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]

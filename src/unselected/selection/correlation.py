@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 
-# Elements of an array that are worked on at a time, to stay in the processor's cache.
+# Elements of an array that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 16
 
 # Doubles further apart than this, relatively, are known to be in the right order.
@@ -85,7 +85,7 @@ def threshold_cut(gamma: float) -> Fraction:
 def compare(I0: Ints, I1: Ints, n0: int, n1: int, cut: Fraction) -> NDArray[np.int8]:
     """Return the sign of COR^2 - cut for features with counts (I0, I1), exactly.
 
-    Doubles decide all but the closest cases, integers decide those.
+    Doubles decide all but the closest cases; integers decide those.
 
     >>> compare(np.array([1, 0]), np.array([4, 4]), 5, 5, Fraction(9, 25)).tolist()
     [0, 1]

@@ -1,12 +1,12 @@
-"""The event that selection makes: all that is remembered of the omitted features.
+"""The event of a selection: all that is known of the omitted features.
 
-It says that each of them looked too weak, and no more. A model adds its log probability to the log
-posterior; the uncorrected method is the same with an empty event.
+It says that none of them passed the cut, and no more. A model adds its log probability to the log
+posterior. An empty event gives the usual, uncorrected posterior.
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,19 @@ Statistic = Literal["|COR|", "F"]
 
 @dataclass(frozen=True)
 class Event:
-    """What is known of the omitted features: how many are below a cut, how many at most there.
+    """What is known of the omitted features: the numbers of those below and at most at the cut.
 
-    ``n_below`` features are strictly below the cut and ``n_at_most`` at most there. ``n_lottery``
-    features are at most there and, where tied with the ``n_kept_ties`` kept features at the cut,
-    lost a fair draw for the places against them (the paper's rule).
+    ``n_below`` features are strictly below the cut and ``n_at_most`` at most at it. ``n_lottery``
+    features are at most at the cut. Those of them that tie with the ``n_kept_ties`` kept features
+    at the cut lost a fair draw against these (the paper's rule).
 
-    The empty event, ``Event()``, is that of the uncorrected method.
+    The empty event, ``Event()``, gives the usual, uncorrected posterior.
     """
+
+    # Whether omitted features that are constant are left out of it.
+    skips_constant: ClassVar[bool] = False
+    # What the cut is a square of.
+    statistic: ClassVar[Statistic] = "|COR|"
 
     cut: Fraction | None = None
     n_below: int = 0
@@ -50,7 +55,7 @@ class Event:
         return self.n_below + self.n_lottery > 0
 
     def log_prob(self, log_below: Floats, log_at_most: Floats) -> Floats:
-        """Return the log probability of the event where a single feature has these.
+        """Return the log probability of the event, given those of a single feature.
 
         >>> import numpy as np
         >>> event = Event(n_below=0, n_at_most=3)
@@ -72,10 +77,11 @@ class Event:
 def log_lottery(tied: Floats, t: int, n_omitted: int) -> Floats:
     """Return log E[1 / binomial(t + r, t)], r ~ Binomial(n_omitted, tied).
 
-    ``tied`` is the probability that an omitted feature is at the cut, r the unknown number of those
-    that are; the t kept ones are one of binomial(t + r, t) equally likely outcomes of the draw.
-    Equal to t * integral over s in (0, 1) of s^(t-1) (1 - s tied)^n_omitted ds, an incomplete beta
-    function; where r < t is to be expected that could underflow, and the sum over r is taken.
+    ``tied`` is the probability that an omitted feature is at the cut, and r the unknown number of
+    those that are. The t kept ones are one of binomial(t + r, t) equally likely outcomes of the
+    draw. The result equals t * integral over s in (0, 1) of s^(t-1) (1 - s tied)^n_omitted ds, an
+    incomplete beta function. Where r < t is expected this could underflow, and the sum over r is
+    computed instead.
 
     >>> np.exp(log_lottery(np.array([0.25, 1.0]), 1, 1)).round(12).tolist()  # 1 - tied / 2
     [0.875, 0.5]
@@ -91,7 +97,7 @@ def log_lottery(tied: Floats, t: int, n_omitted: int) -> Floats:
 
 
 def _log_lottery_sum(q: Floats, t: int, n_omitted: int) -> Floats:
-    # Ratio of the terms r + 1 and r; from r = 2 t on they fall faster than 1 / 2.
+    # Ratio of the terms r + 1 and r; from r = 2 t on it is below 1 / 2.
     r = np.arange(min(n_omitted, 2 * t + 60))
     log_odds = np.log(np.maximum(q, 1e-300)) - np.log1p(-q)  # a sum over r >= 1 that is then 0
     log_terms = np.cumsum(np.log((n_omitted - r) / (t + 1.0 + r)) + log_odds[:, np.newaxis], axis=1)
@@ -103,22 +109,25 @@ def _log_lottery_sum(q: Floats, t: int, n_omitted: int) -> Floats:
 class RealEvent:
     """What is known of omitted real-valued features: that none passed the cut.
 
-    Ties have probability 0 here, so that it does not matter how they are broken. Given tau,
-    a feature is omitted when sum_i (1 + tau^2 lam_i) chi^2_1 <= kappa chi^2_nu, where lam and nu
-    depend on which of its values are known: features with the same ones form a pattern.
+    Ties have probability 0 here, so that it does not matter how they are broken. Given tau, a
+    feature is omitted when sum_i (1 + tau^2 lam_i) chi^2_1 <= kappa chi^2_nu. lam and nu depend on
+    which of its values are known; features with the same lam and nu form a pattern.
 
     Attributes
     ----------
     cut : float or None
         The largest score that is omitted; None where there is no cut.
     statistic : {"|COR|", "F"}
-        What the cut is a value of.
+        The score that the cut applies to.
     lam : array of shape (patterns, q)
         The first pattern is that of a feature whose values are all known.
     nu : array of shape (patterns,)
     n_features : array of shape (patterns,)
-        How many omitted features have the pattern.
+        Number of omitted features with each pattern.
     """
+
+    # Whether omitted features that are constant are left out of it.
+    skips_constant: ClassVar[bool] = True
 
     cut: float | None
     statistic: Statistic
@@ -143,18 +152,18 @@ class RealEvent:
             return np.full(self.nu.shape, square / np.maximum(1.0 - square, 0.0))
 
     def log_prob(self, log_at_most: Floats) -> Floats:
-        """Return the log probability of the event where single features have these.
+        """Return the log probability of the event, given those of single features.
 
         Parameters
         ----------
         log_at_most : array of shape (..., patterns)
-            -inf is of no account for a pattern that no omitted feature has.
+            Values of patterns without omitted features are ignored, -inf included.
         """
         some = self.n_features > 0
         return np.asarray(log_at_most[..., some] @ self.n_features[some].astype(np.float64))
 
     def patterns(self, which: NDArray[np.bool_] | slice) -> "RealEvent":
-        """Return what the event says of the features with some of the patterns."""
+        """Return the event restricted to some of the patterns."""
         parts = (self.lam[which], self.nu[which], self.n_features[which])
         return RealEvent(self.cut, self.statistic, *parts)
 

@@ -39,7 +39,7 @@ def count_scores_without(
     Parameters
     ----------
     X, y, binarize, label
-        As in `counting.over_counts`; the table is read a block at a time, and made dense there.
+        As in `counting.over_counts`; the table is read in blocks, which are made dense.
     sets : list of LeftOut
     new_stream : callable
         Returns a new selection by the same rule; each set has its own.

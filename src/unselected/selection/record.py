@@ -19,26 +19,29 @@ E = TypeVar("E", bound=Event | RealEvent)
 
 @dataclass(frozen=True, eq=False)
 class Selection(Generic[E]):
-    """Which features were kept, by which rule, and what that says of the others.
+    """The features that were kept, the rule, and the event.
 
     Attributes
     ----------
     indices : array of int
         Columns that were kept, in increasing order.
     threshold : float or None
-        The cut on the score: the threshold given, or the weakest score that was kept because of
-        it. None where there was no cut, for all features were kept without one.
+        The cut on the score: the given threshold, or the smallest score that the rule kept. None
+        where all features were kept without a cut.
     n_features : int
-        Number of features that selection looked at.
+        Number of features before selection.
     n_omitted : int
-        Number of features that were left out.
+        Number of features that were omitted.
     rule : {"top k", "threshold", "all"}
     ties : {"first", "random"} or None
-        How features tied at the cut were chosen among; None where the rule has no ties.
+        How ties at the cut are broken; None where the rule has no ties.
     statistic : {"|COR|", "F"}
-        What the score is.
+        The score.
     event : Event or RealEvent
-        What conditioning on selection uses.
+        What is known of the omitted features.
+    unscored : array of int
+        Columns without a score, because too few of their values are known. They count as omitted,
+        as constant columns do, but the event does not include them.
     """
 
     indices: NDArray[np.intp]
@@ -49,6 +52,7 @@ class Selection(Generic[E]):
     ties: Ties | None
     statistic: Statistic
     event: E = field(repr=False)
+    unscored: NDArray[np.intp] = field(default_factory=lambda: np.array([], dtype=np.intp))
 
     def __post_init__(self) -> None:
         self.indices.flags.writeable = False

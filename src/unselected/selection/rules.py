@@ -1,6 +1,6 @@
 """Selection: the rules, how ties are broken, and the record of what was kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from unselected.selection.streaming import StreamingSelection
 
 
 def keep_all(scores: Scores[E]) -> Selection[E]:
-    """Keep every feature; there is nothing to condition on."""
+    """Keep every feature that has a score; there is nothing to condition on."""
     p, event = scores.size, scores.nothing_omitted()
-    return Selection(np.arange(p), None, p, 0, "all", None, scores.statistic, event)
+    indices = scores.unscored.others(p)
+    return Selection(indices, None, p, p - indices.size, "all", None, scores.statistic, event)
 
 
 def keep_above(scores: Scores[E], gamma: float, always: Ints) -> Selection[E]:
@@ -51,29 +52,30 @@ def keep_top(
 def keep_preselected(
     scores: Scores[E], n_before: int, gamma: float | None, always: Ints
 ) -> Selection[E]:
-    """Keep every column given: somebody kept them, out of ``n_before``, by their scores.
+    """Keep every column of a preselected table: it was kept out of ``n_before`` by its score.
 
-    Where the omitted columns stood is not known, so that without a threshold the event is the
-    one for ties broken at random.
+    The positions of the omitted columns are not known. So without a threshold the event is the one
+    for ties broken at random. A column without a score is not kept; there may be some where cases
+    are left out.
     """
-    p = scores.size
-    n_omitted = n_before - p
+    n_unseen, indices = n_before - scores.size, scores.unscored.others(scores.size)
+    n_omitted = n_before - indices.size
     if gamma is not None:
-        event = scores.event_before(gamma, always, n_omitted)
+        event = scores.event_before(gamma, always, n_unseen)
         return Selection(
-            np.arange(p), gamma, n_before, n_omitted, "threshold", None, scores.statistic, event
+            indices, gamma, n_before, n_omitted, "threshold", None, scores.statistic, event
         )
-    _, at_cut = scores.split_at_rank(p - always.size, always)
-    event = scores.event_before(None, at_cut, n_omitted)
+    _, at_cut = scores.split_at_rank(indices.size - always.size, always)
+    event = scores.event_before(None, at_cut, n_unseen)
     weakest = float(scores.values(at_cut[:1])[0])
     return Selection(
-        np.arange(p), weakest, n_before, n_omitted, "top k", "random", scores.statistic, event
+        indices, weakest, n_before, n_omitted, "top k", "random", scores.statistic, event
     )
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionRule:
-    """What the parameters of an estimator ask for, found to be possible.
+    """The selection that the parameters of an estimator ask for, checked.
 
     Attributes
     ----------
@@ -83,10 +85,10 @@ class SelectionRule:
     always : array of int
         Columns that are kept whatever their scores.
     n_before : int or None
-        How many columns there were before somebody kept these.
+        Number of columns before the preselection.
     ties : {"first", "random"}
     seeds : array of int
-        Of the draws among ties: a selection that is made again draws the same.
+        Seeds of the draws among ties, so that a repeated selection draws the same.
     """
 
     k: int | None
@@ -97,18 +99,34 @@ class SelectionRule:
     seeds: Ints
 
     def streaming(self) -> StreamingSelection:
-        """Return who may be forgotten while the table is read."""
+        """Return the filter that drops columns while the table is read."""
         if self.n_before is not None:
             return StreamingSelection()
         return StreamingSelection(self.k, self.gamma, self.always)
 
     def select(self, scores: Scores[E]) -> Selection[E]:
-        """Return what the rule keeps."""
+        """Return the selection by the rule.
+
+        A column without a score is not kept. Where fewer than k columns have one, all of these are
+        kept.
+        """
+        unscored = scores.unscored.columns
+        if not unscored.size:
+            return self._select(scores, self.k, self.always)
+        always = np.setdiff1d(self.always, unscored, assume_unique=True)
+        n_free = scores.size - unscored.size - always.size
+        if n_free == 0 and self.gamma is None:
+            selection = keep_all(scores)
+        else:
+            selection = self._select(scores, self.k and min(self.k, n_free), always)
+        return replace(selection, unscored=unscored)
+
+    def _select(self, scores: Scores[E], k: int | None, always: Ints) -> Selection[E]:
         if self.n_before is not None:
-            return keep_preselected(scores, self.n_before, self.gamma, self.always)
+            return keep_preselected(scores, self.n_before, self.gamma, always)
         if self.gamma is not None:
-            return keep_above(scores, self.gamma, self.always)
-        if self.k is None:
+            return keep_above(scores, self.gamma, always)
+        if k is None:
             return keep_all(scores)
         rng = np.random.default_rng(self.seeds)
-        return keep_top(scores, self.k, self.ties, self.always, rng)
+        return keep_top(scores, k, self.ties, always, rng)

@@ -1,14 +1,14 @@
-"""How related each column looks to the response, and the event that a cut on that makes.
+"""The score of each column with the response, and the event of a cut on it.
 
-A rule in `selection` asks three things of scores: who is above a cut, who is at the k-th place, and
-what is known of the others. For counts the answers are exact integers; for real values they are
-doubles, in which ties mean equal columns.
+A rule in `rules` asks three things of scores: which columns are above a cut, which are at the k-th
+place, and what is known of the others. For counts the comparisons are exact, in integers; for real
+values they are in doubles, where ties mean equal columns.
 
-Columns that cannot be selected any more need not be among the scores: `streaming` leaves them out
-while the table is read.
+Columns that can no longer be selected need not be among the scores: `streaming` drops them while
+the table is read.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
@@ -30,12 +30,13 @@ from unselected.selection.correlation import (
 from unselected.selection.events import Event, RealEvent, Statistic
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.moments import ClassMoments, LineMoments, class_axes, distinct_rows
+from unselected.statistics.unscored import SCORED, Unscored
 
 E_co = TypeVar("E_co", bound=Event | RealEvent, covariant=True)
 
 
 class Scores(Protocol[E_co]):
-    """What a rule of selection needs to know of the columns. They go by their numbers."""
+    """What a rule of selection needs of the columns. Columns are identified by number."""
 
     @property
     def size(self) -> int:
@@ -43,11 +44,15 @@ class Scores(Protocol[E_co]):
 
     @property
     def subset(self) -> ColumnSubset:
-        """Which of them these are the scores of; no other can be selected."""
+        """The columns that these are the scores of; no other can be selected."""
+
+    @property
+    def unscored(self) -> Unscored:
+        """Columns without a score; the event does not include them."""
 
     @property
     def statistic(self) -> Statistic:
-        """What the scores are."""
+        """The name of the score."""
 
     @property
     def rough(self) -> Floats:
@@ -57,13 +62,13 @@ class Scores(Protocol[E_co]):
         """Say whose ``rough`` is at least that."""
 
     def stay(self, places: Ints) -> Self:
-        """Return the scores at some places alone; the event still speaks of the others."""
+        """Return the scores at some positions only; the event still includes the others."""
 
     def above(self, gamma: float) -> Ints:
         """Return the columns that have a score above gamma."""
 
     def values(self, columns: Ints) -> Floats:
-        """Return the scores of some columns; equal ones are equal doubles."""
+        """Return the scores of some columns, NaN for unscored; equal ones are equal doubles."""
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
         """Return the columns above the k-th largest score, and those that equal it.
@@ -72,7 +77,7 @@ class Scores(Protocol[E_co]):
         """
 
     def nothing_omitted(self) -> E_co:
-        """Return the event of a selection that left nothing out."""
+        """Return the event of a selection that omitted nothing."""
 
     def event_above(self, gamma: float, indices: Ints) -> E_co:
         """Return the event that all but these columns are at most at gamma."""
@@ -81,9 +86,9 @@ class Scores(Protocol[E_co]):
         """Return the event that all but these columns lost to those kept at the cut."""
 
     def event_before(self, gamma: float | None, at_cut: Ints, n_omitted: int) -> E_co:
-        """Return the event that so many columns, which were never seen, were omitted before.
+        """Return the event that a number of columns, never observed, were omitted before.
 
-        They were at most at gamma, or else lost a draw against the columns at the cut.
+        They were at most at gamma, or without gamma lost a draw against the columns at the cut.
         """
 
 
@@ -93,11 +98,12 @@ class CountScores:
 
     counted: Counted
     subset: ColumnSubset
+    unscored: Unscored = field(default_factory=Unscored.none)
     statistic: Statistic = "|COR|"
 
     @classmethod
     def of(cls, counts: ClassCounts) -> "CountScores":
-        """Return the scores of all columns of a table whose cuts do not matter."""
+        """Return the scores of all columns of a table, without the cuts that made them bits."""
         cuts = np.broadcast_to(np.nan, counts.I0.shape)
         return cls(Counted(counts, cuts), ColumnSubset.everyone(counts.I0.size))
 
@@ -109,7 +115,9 @@ class CountScores:
         I0 = np.concatenate([part.I0 for part in counts])[order]
         I1 = np.concatenate([part.I1 for part in counts])[order]
         cuts = np.concatenate([part.counted.cuts for part in parts])[order]
-        return cls(Counted(ClassCounts(I0, I1, counts[0].n0, counts[0].n1), cuts), subset)
+        n_three_steps = sum(part.counted.n_three_steps for part in parts)
+        together = ClassCounts(I0, I1, counts[0].n0, counts[0].n1)
+        return cls(Counted(together, cuts, n_three_steps), subset)
 
     @property
     def counts(self) -> ClassCounts:
@@ -162,7 +170,7 @@ class CountScores:
         contenders = np.flatnonzero(squares >= kth * (1 - CLOSE))
         surely = squares[contenders] > kth * (1 + CLOSE)
         above, close = contenders[surely], contenders[~surely]
-        # Doubles cannot tell the close ones apart: rank the few distinct values among them exactly.
+        # Doubles cannot separate close values: rank the few distinct ones among them exactly.
         c = self.counts.take(close)
         values, value_of = exact_values(c.I0, c.I1, c.n0, c.n1)
         for value in sorted(set(values), reverse=True):
@@ -183,8 +191,8 @@ class CountScores:
     def event_by_rank(self, kept_at_cut: Ints, indices: Ints, at_random: bool) -> Event:
         """Return the event of the rule for ties.
 
-        Where they go to the lower column, an omitted feature that stands before the last kept
-        one at the cut is strictly below it, a later one at most there.
+        Where ties go to the lower column, an omitted feature before the last kept one at the cut is
+        strictly below the cut, and a later one at most at it.
         """
         cut, n_omitted = self._exact(int(kept_at_cut[0])), self.size - indices.size
         if at_random:
@@ -194,7 +202,7 @@ class CountScores:
         return Event(cut, n_below=n_below, n_at_most=n_omitted - n_below)
 
     def event_before(self, gamma: float | None, at_cut: Ints, n_omitted: int) -> Event:
-        """Return the event for columns that were never seen: where they stood is not known."""
+        """Return the event for columns that were never observed: their positions are unknown."""
         if gamma is not None:
             return Event(threshold_cut(gamma), n_at_most=n_omitted)
         return Event(self._exact(int(at_cut[0])), n_lottery=n_omitted, n_kept_ties=at_cut.size)
@@ -224,19 +232,22 @@ def _competing(scores: "CountScores | RealScores", always: Ints) -> Floats:
 class RealScores:
     """|COR| or F of real-valued columns.
 
-    A constant column has the score 0, and the event does not speak of it: under the model there
-    are none. Nor are there other columns with the score 0, so that a cut at 0 says nothing.
+    A constant column has the score 0, and the event does not include it: under the model there are
+    none. Other columns have the score 0 with probability 0, so that a cut at 0 carries no
+    information. A column with too few known values has no score. The event does not include it
+    either, because it had no chance to be kept.
 
     Attributes
     ----------
     moments : ClassMoments or LineMoments
     subset : ColumnSubset
     patterns : array of shape (patterns, d)
-        Distinct patterns of known values, see `RealEvent`; that of complete columns first.
+        Distinct patterns of known values (see `RealEvent`), that of complete columns first.
     n_varying : array of shape (patterns,)
-        How many columns of the table that vary have each of them.
+        Number of varying columns of the table with each pattern.
     pattern_of : array of int
         The pattern of each column.
+    unscored : Unscored
     """
 
     moments: ClassMoments | LineMoments
@@ -244,21 +255,27 @@ class RealScores:
     patterns: NDArray[Any]
     n_varying: Ints
     pattern_of: Ints
+    unscored: Unscored
 
     @classmethod
     def of(
         cls, moments: ClassMoments | LineMoments, subset: ColumnSubset | None = None
     ) -> "RealScores":
         """Return |COR| for two classes and for a real response, and F for more classes."""
+        subset = subset or ColumnSubset.everyone(moments.size)
+        reasons = moments.reasons()
+        lost = reasons != SCORED
+        unscored = Unscored(subset.columns[lost], reasons[lost])
+        if unscored.columns.size:
+            scored = np.flatnonzero(~lost)
+            moments, subset = moments.take(scored), subset.take(scored)
         patterns, pattern_of = moments.patterns()
         varying = moments.between + moments.within > 0.0
         if len(patterns) == 1:
             n_varying = np.array([np.count_nonzero(varying)])
         else:
             n_varying = np.bincount(pattern_of[varying], minlength=len(patterns))
-        if subset is None:
-            subset = ColumnSubset.everyone(moments.size)
-        return cls(moments, subset, patterns, n_varying, pattern_of)
+        return cls(moments, subset, patterns, n_varying, pattern_of, unscored)
 
     @classmethod
     def united(cls, parts: "list[RealScores]") -> "RealScores":
@@ -274,7 +291,8 @@ class RealScores:
         pattern_of = np.concatenate(
             [part.pattern_of + start for part, start in zip(parts, starts, strict=True)]
         )
-        return cls(moments, subset, patterns, n_varying, which[pattern_of][order])
+        unscored = Unscored.united([part.unscored for part in parts])
+        return cls(moments, subset, patterns, n_varying, which[pattern_of][order], unscored)
 
     @property
     def size(self) -> int:
@@ -338,8 +356,11 @@ class RealScores:
         return self.subset.columns[self.rough > gamma]
 
     def values(self, columns: Ints) -> Floats:
-        """Return the scores of some columns."""
-        return np.asarray(self.rough[self.subset.places(columns)])
+        """Return the scores of some columns; NaN for those that have none."""
+        values = np.full(columns.size, np.nan)
+        scored = ~np.isin(columns, self.unscored.columns)
+        values[scored] = self.rough[self.subset.places(columns[scored])]
+        return values
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
         """Return the columns above the k-th largest score, and those that equal it."""
@@ -348,7 +369,7 @@ class RealScores:
         return columns[scores > kth], columns[scores == kth]
 
     def nothing_omitted(self) -> RealEvent:
-        """Return the event that speaks of no feature, without a cut."""
+        """Return the event that includes no feature, without a cut."""
         return self._event(None, np.zeros(self.nu.size, dtype=np.int64))
 
     def event_above(self, gamma: float, indices: Ints) -> RealEvent:
@@ -363,14 +384,14 @@ class RealScores:
         return self.event_above(float(self.values(kept_at_cut[:1])[0]), indices)
 
     def event_before(self, gamma: float | None, at_cut: Ints, n_omitted: int) -> RealEvent:
-        """Return the event for columns that were never seen, taken to have no missing values."""
+        """Return the event for columns never observed, which are taken to be complete."""
         n_features = np.zeros(self.nu.size, dtype=np.int64)
         n_features[0] = n_omitted
         cut = float(self.values(at_cut[:1])[0]) if gamma is None else gamma
         return self._event(cut, n_features)
 
     def _event(self, cut: float | None, n_features: Ints) -> RealEvent:
-        if cut == 0.0:  # of which the probability is 0: the event would be impossible
+        if cut == 0.0:  # a score of 0 has probability 0: the event would be impossible
             n_features = np.zeros_like(n_features)
         told = n_features > 0
         told[0] = True

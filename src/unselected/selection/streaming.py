@@ -1,8 +1,8 @@
-"""Who can still be selected: the scores of a table are filtered while it is read.
+"""Streaming top-k selection: the scores of a table are filtered while it is read.
 
-A column that is below the k-th best of those already seen, or not above a threshold, is forgotten
-at once. What is kept of a table of p columns is then what its best columns need, whatever p is;
-of the others it is known how many they are.
+A column that is below the k-th best so far, or not above a threshold, is dropped at once. So memory
+depends on the columns that can still be selected, not on the number p of columns. Of the dropped
+columns only their number is known.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,26 +26,26 @@ from unselected.statistics.summing import over_class_moments, over_line_moments
 
 S = TypeVar("S", CountScores, RealScores)
 
-# Columns that are enough to find a first bound.
+# Number of columns that gives the first bound.
 _FEW = 4096
-# Columns that may wait to be filtered again, besides twice those that are to be kept.
+# Columns are filtered again where more than this, plus twice the number to keep, have come in.
 _WAITING = 10_000
 
 
 @dataclass
 class StreamingSelection:
-    """The rule by which columns drop out.
+    """The rule by which columns are dropped.
 
     Attributes
     ----------
     k : int or None
-        So many of those that compete will be kept at most.
+        Largest number of competing columns that will be kept.
     gamma : float or None
         Nothing at or below this will be kept.
     always : array of int
         Columns that are kept and do not compete.
     bound : float
-        What the k-th best has at least, as far as is known.
+        A lower bound of the k-th best score, from the columns so far.
     """
 
     k: int | None = None
@@ -54,7 +54,7 @@ class StreamingSelection:
     bound: float = -np.inf
 
     def filter(self, scores: S) -> S:
-        """Return the scores of those that stay, ties at the k-th place included."""
+        """Return the scores of the columns that stay, ties at the k-th place included."""
         if self.gamma is None and self.k is None:
             return scores
         if self.gamma is not None:
@@ -69,7 +69,7 @@ class StreamingSelection:
 
     @property
     def n_best(self) -> int | None:
-        """How many of the best columns are all that is needed; None where others are too."""
+        """The number of best columns that are enough; None where others are needed too."""
         return None if self.gamma is not None or self.always.size else self.k
 
     def learn(self, scores: S) -> None:
@@ -83,7 +83,7 @@ class StreamingSelection:
         return self.k
 
     def _at_least(self, scores: S, bound: float) -> S:
-        """Return the scores that are at least that, ties included, and those that need not be."""
+        """Return the scores of at least this value, and those of columns that do not compete."""
         if bound == -np.inf:
             return scores
         staying = scores.at_least(bound * (1.0 - CLOSE))
@@ -167,7 +167,7 @@ def _gather(parts: Iterator[S], stream: StreamingSelection, unite: Callable[[lis
 
 
 class Accumulator(Generic[S]):
-    """Parts of a table as they come in, filtered again whenever too many columns wait."""
+    """Parts of a table as they come in, filtered again whenever they have too many columns."""
 
     def __init__(self, stream: StreamingSelection, unite: Callable[[list[S]], S]) -> None:
         self._stream = stream

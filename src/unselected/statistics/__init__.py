@@ -6,6 +6,9 @@ binarizing   how a column becomes bits
 counting     the pass over binary columns
 counts       the numbers of ones by class
 leaving_out  sets of cases that are left out, and the statistics without them
+line         the statistics of a model of a real response
 moments      means, sums of squares, and contrasts
+rows         the kept columns themselves, for models with latent variables
 summing      the pass over real-valued columns
+unscored     columns with too few known values
 """

@@ -1,13 +1,13 @@
 """Sums of 0 and 1 by class over a block of columns, in bytes and words."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats
 from unselected.columns.blocks import check_finite, has_solid_rows, picked
-from unselected.statistics.binarizing import AS_IS, Binarize, find_cuts
+from unselected.statistics.binarizing import AS_IS, Binarize, find_cuts_and_steps
 
 Bits = NDArray[np.uint8]
 
@@ -20,8 +20,16 @@ _ONE_EACH = np.uint64(0x0101010101010101)
 _LOW_BYTES, _EACH_PAIR = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0001000100010001)
 
 
-# Elements of a copy that is made of columns that are not bits.
+# Elements of the copy of columns that are not bits.
 _COPY = 1 << 22
+
+
+class BlockCounts(NamedTuple):
+    """Class counts (2, width), the cuts unless all columns are bits, and columns of three steps."""
+
+    ones: NDArray[Any]
+    cuts: Floats | None
+    n_three_steps: int
 
 
 def count_type(n: int) -> np.dtype[Any]:
@@ -31,19 +39,19 @@ def count_type(n: int) -> np.dtype[Any]:
 
 def count_block(
     X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, kernels: Any
-) -> tuple[NDArray[Any], Floats | None]:
-    """Return the class counts (2, width) of a block, and its cuts unless they are all as is."""
+) -> BlockCounts:
+    """Return the class counts of a block, and where it was cut."""
     bits = X.view(np.uint8) if X.dtype == np.bool_ else X
     if bits.dtype == np.uint8 and binarize in ("auto", None):
         if _has_solid_columns(bits):
             counted = _count_solid_columns(bits, y, kernels)
             if counted is not None:
-                return counted, None
+                return BlockCounts(counted, None, 0)
         return _count_bytes(_with_solid_rows(bits), y, binarize, label, kernels)
     check_finite(X, label)
-    cuts = find_cuts(X, binarize, label)
+    cuts, n_three_steps = find_cuts_and_steps(X, binarize, label)
     bits = _with_solid_rows((X > cuts).view(np.uint8))
-    return _sum_by_class(bits, y, kernels)[0], cuts
+    return BlockCounts(_sum_by_class(bits, y, kernels)[0], cuts, n_three_steps)
 
 
 def _has_solid_columns(X: NDArray[Any]) -> bool:
@@ -53,7 +61,7 @@ def _has_solid_columns(X: NDArray[Any]) -> bool:
 def _count_solid_columns(bits: Bits, y: NDArray[np.intp], kernels: Any) -> NDArray[Any] | None:
     """Return the sums of 0 and 1 by class (2, width), eight cases at a time; None for other values.
 
-    Eight bytes of 0 and 1 are a word; words are added up before their bytes are.
+    Eight bytes of 0 and 1 form a word; words are added up first, and then their bytes.
     """
     n, width = bits.shape
     n_words = n // 8
@@ -78,7 +86,7 @@ def _count_words(
 ) -> None:
     """Add the bytes of the columns (width, m) to ``ones`` (2, width), and OR the words.
 
-    Bytes are added where they stand, at most 255 of them.
+    Bytes are added in place, at most 255 of them.
     """
     np.bitwise_or.reduce(words, axis=1, out=seen)
     for start in range(0, words.shape[1], 255):
@@ -99,27 +107,28 @@ def _sum_of_bytes(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
-    """Return an array whose rows can be added up fast, copied only where they cannot."""
+    """Return an array whose rows can be added up fast, copied only where necessary."""
     return X if has_solid_rows(X) else np.ascontiguousarray(X)
 
 
 def _count_bytes(
     X: Bits, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, kernels: Any
-) -> tuple[NDArray[Any], Floats | None]:
-    """Count bytes as if they were bits, and only then mend the columns where they were not."""
+) -> BlockCounts:
+    """Count bytes as if they were bits, and then correct the columns where they were not."""
     counted, seen = _sum_by_class(X, y, kernels)
     if seen.max(initial=0) <= 1:
-        return counted, None
-    cuts = np.full(seen.size, AS_IS)
+        return BlockCounts(counted, None, 0)
+    cuts, n_three_steps = np.full(seen.size, AS_IS), 0
     others = np.flatnonzero(seen > 1)
     few = max(1, _COPY // len(X))
     for start in range(0, others.size, few):
         other = others[start : start + few]
         values = X[:, other]
-        cuts[other] = find_cuts(values, binarize, picked(label, other))
+        cuts[other], n_here = find_cuts_and_steps(values, binarize, picked(label, other))
+        n_three_steps += n_here
         bits = (values > cuts[other]).view(np.uint8)
         counted[:, other] = _sum_by_class(bits, y, None)[0]
-    return counted, cuts
+    return BlockCounts(counted, cuts, n_three_steps)
 
 
 def _sum_by_class(bits: Bits, y: NDArray[np.intp], kernels: Any) -> tuple[NDArray[Any], Bits]:

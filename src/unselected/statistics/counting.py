@@ -1,4 +1,4 @@
-"""One pass over binary columns: who is a one, and how many there are in each class."""
+"""One pass over binary columns: turning values into bits, and counting the ones by class."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ from unselected.columns.sources import SparseColumns
 from unselected.columns.subset import ColumnSubset
 from unselected.numerics.kernels import kernels_for
 from unselected.statistics.binarizing import AS_IS, Binarize
-from unselected.statistics.bit_sums import count_block, count_type
+from unselected.statistics.bit_sums import BlockCounts, count_block, count_type
 from unselected.statistics.counts import ClassCounts, Counted
 
 _T = TypeVar("_T")
 
 
-# What is done with the counts of some columns, which are these of the table.
+# A function of the counts of some columns, and of which columns of the table they are.
 Then = Callable[[Counted, ColumnSubset], _T]
 
 
@@ -61,13 +61,20 @@ def count_classes(
     >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
     ([0, 0], [2, 1], [0.5, 6.5])
     """
-    n, p = X.shape
-    n1 = int(np.count_nonzero(y))
-    ones, thresholds = np.empty((2, p), dtype=count_type(n)), np.empty(p)
-    for counted, subset in over_counts(X, y, binarize, label, _pair, n_values):
-        ones[0, subset.columns], ones[1, subset.columns] = counted.counts.I0, counted.counts.I1
-        thresholds[subset.columns] = counted.cuts
-    return ClassCounts(ones[0], ones[1], n - n1, n1), thresholds
+    counted = _count(X, y, binarize, label, n_values)
+    return counted.counts, counted.cuts
+
+
+def _count(
+    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, n_values: int | None
+) -> Counted:
+    (n, p), n1 = X.shape, int(np.count_nonzero(y))
+    ones, cuts, n_three_steps = np.empty((2, p), dtype=count_type(n)), np.empty(p), 0
+    for part, subset in over_counts(X, y, binarize, label, _pair, n_values):
+        ones[0, subset.columns], ones[1, subset.columns] = part.counts.I0, part.counts.I1
+        cuts[subset.columns] = part.cuts
+        n_three_steps += part.n_three_steps
+    return Counted(ClassCounts(ones[0], ones[1], n - n1, n1), cuts, n_three_steps)
 
 
 def _pair(counted: Counted, subset: ColumnSubset) -> tuple[Counted, ColumnSubset]:
@@ -82,14 +89,14 @@ def over_counts(
     then: Then[_T],
     n_values: int | None = None,
 ) -> Iterator[_T]:
-    """Count the ones by class, a block of columns at a time, and yield what is made of them.
+    """Count the ones by class, a block of columns at a time, and yield the results of ``then``.
 
     Parameters
     ----------
     X : array or source of shape (n, p)
         Booleans, integers or floats, in any memory order; it is not copied. A dask array is
-        counted where its chunks are. Chunks that do not have all rows are added up; only where
-        a median is needed, the workers exchange these columns once to have them whole.
+        counted where its chunks are. The counts of chunks that do not have all rows are added up.
+        Only where a median is needed, the workers exchange these columns once.
     y : array of shape (n,)
         0 and 1.
     binarize : {"auto", "median"}, float or None
@@ -97,16 +104,16 @@ def over_counts(
     label : callable
         Names a column in an error.
     then : callable
-        ``then(counted, subset)`` runs where the counting did, in a thread or on a worker, and makes
-        what is needed of the counts of some columns.
+        ``then(counted, subset)`` reduces the counts of some columns to what is needed. It runs
+        where the counting did, in a thread or on a worker.
     n_values : int, default=None
-        The size of the table that X is a part of; it says whether compiled sums pay.
+        The size of the table that X is a part of; it decides whether compiled sums pay.
     """
     if isinstance(X, DaskColumns):
         yield from _count_on_workers(X, y, binarize, label, then)
         return
     (n, p), n1 = X.shape, int(np.count_nonzero(y))
-    block: Callable[[slice], tuple[NDArray[Any], Floats | None]]
+    block: Callable[[slice], BlockCounts]
     if isinstance(X, SparseColumns) and binarize in ("auto", None) and X.is_zero_one:
         stored = X.count_ones(y)
         blocks = blocks_in_place(stored)
@@ -114,20 +121,21 @@ def over_counts(
     else:
         kernels, blocks = kernels_for(n_values or n * p), _blocks(X)
 
-        def block(columns: slice) -> tuple[NDArray[Any], Floats | None]:
+        def block(columns: slice) -> BlockCounts:
             return count_block(X[:, columns], y, binarize, shifted(label, columns.start), kernels)
 
     def work(columns: slice) -> _T:
-        ones, cuts = block(columns)
+        ones, cuts, n_three_steps = block(columns)
         cuts = np.broadcast_to(AS_IS if cuts is None else cuts, (ones.shape[1],))
         subset = ColumnSubset(np.arange(columns.start, columns.stop), p)
-        return then(Counted(ClassCounts(ones[0], ones[1], n - n1, n1), cuts), subset)
+        counts = ClassCounts(ones[0], ones[1], n - n1, n1)
+        return then(Counted(counts, cuts, n_three_steps), subset)
 
     yield from in_threads(work, blocks)
 
 
-def _stored_block(stored: NDArray[Any], columns: slice) -> tuple[NDArray[Any], None]:
-    return stored[:, columns], None
+def _stored_block(stored: NDArray[Any], columns: slice) -> BlockCounts:
+    return BlockCounts(stored[:, columns], None, 0)
 
 
 def _blocks(X: Columns) -> list[slice]:
@@ -138,17 +146,18 @@ def _blocks(X: Columns) -> list[slice]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What some of the rows add to the counts of some columns."""
+    """The counts of some columns over some of the rows."""
 
     ones: NDArray[Any]
     cuts: Floats
+    n_three_steps: int
     columns: slice
 
 
 def _count_on_workers(
     X: DaskColumns, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, then: Then[_T]
 ) -> Iterator[_T]:
-    """Count a dask array; its row chunks are added up, except where a median is to be found.
+    """Count a dask array; its row chunks are added up, except where a median is needed.
 
     Those columns are counted again with their rows in one piece.
     """
@@ -189,8 +198,9 @@ def _count_chunk(
     """Return the class counts (2, width) of a chunk, and the cuts."""
     with in_one_thread():
         here = shifted(label, columns.start)
-        counts, cuts = count_classes(chunk, y[rows], binarize, here, n_values)
-    return _Piece(np.stack([counts.I0, counts.I1], dtype=count_type(y.size)), cuts, columns)
+        counted = _count(chunk, y[rows], binarize, here, n_values)
+    ones = np.stack([counted.counts.I0, counted.counts.I1], dtype=count_type(y.size))
+    return _Piece(ones, counted.cuts, counted.n_three_steps, columns)
 
 
 def _count_columns(
@@ -201,7 +211,7 @@ def _count_columns(
     merge: Callable[[list[_Piece | None]], _T | None],
     **how: Any,
 ) -> _T | None:
-    """Return what is made of the counts of a chunk of whole columns."""
+    """Return the result of ``then`` for a chunk of whole columns."""
     return merge([_count_chunk(chunk, rows, columns, **how)])
 
 
@@ -214,9 +224,9 @@ def _count_piece(
     binarize: Binarize,
     n_values: int,
 ) -> _Piece | None:
-    """Return what some of the rows add to the counts, or None where whole columns are needed.
+    """Return the counts of some of the rows, or None where whole columns are needed.
 
-    That is for a median, and for an error that names the row.
+    Whole columns are needed for a median, and for an error that names the row.
     """
     known = None if binarize == "auto" else binarize
     try:
@@ -233,5 +243,7 @@ def _add_pieces(
         return None
     first, n1 = counted[0], int(np.count_nonzero(y))
     ones = np.sum([piece.ones for piece in counted], axis=0, dtype=first.ones.dtype)
-    whole = Counted(ClassCounts(ones[0], ones[1], y.size - n1, n1), first.cuts)
+    # Only whole columns are cut at their median: then the first piece is the only one.
+    counts = ClassCounts(ones[0], ones[1], y.size - n1, n1)
+    whole = Counted(counts, first.cuts, first.n_three_steps)
     return then(whole, ColumnSubset(np.arange(first.columns.start, first.columns.stop), p))

@@ -1,6 +1,6 @@
 """Counts of ones by class, and where the columns were cut."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -24,11 +24,16 @@ class ClassCounts:
 
 @dataclass(frozen=True)
 class Counted:
-    """The counts of some columns, and where these were cut: a value above is a one."""
+    """The counts of some columns, and where these were cut: a value above is a one.
+
+    ``n_three_steps`` of all columns read, these and others, have three values that are consecutive
+    integers, and were cut at their median by default.
+    """
 
     counts: ClassCounts
     cuts: Floats
+    n_three_steps: int = 0
 
     def take(self, columns: Ints) -> "Counted":
-        """Return those of some columns."""
-        return Counted(self.counts.take(columns), self.cuts[columns])
+        """Return the counts and cuts of some columns."""
+        return replace(self, counts=self.counts.take(columns), cuts=self.cuts[columns])

@@ -1,12 +1,13 @@
-"""Selection redone without some of the cases, for many such sets of cases, in one pass.
+"""The statistics without some of the cases, for many such sets of cases, in one pass.
 
-Leaving out a case changes counts, or sums, by one row: nothing else of the table is looked at
-again. Every set of cases left out is a selection of its own, with its own scores, cuts at medians,
-and k best columns.
+Leaving out a case changes counts, or sums, by one row; the rest of the table is not read again.
+Every set of cases left out has a selection of its own, with its own scores, cuts at medians, and k
+best columns.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, picked
 from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
+from unselected.statistics.class_sums import class_block
+from unselected.statistics.line_sums import line_block
 from unselected.statistics.moments import ClassMoments, LineMoments
-from unselected.statistics.summing import class_block, line_block
 
-# Where less than this is left of a sum of squares, taking off from it has lost digits.
+# Where less than this part of a sum of squares is left, the subtraction has lost digits.
 _LITTLE = 1e-3
 
 
@@ -109,7 +111,7 @@ class _Differences:
         return cls(center, numbers, ~unknown)
 
     def n_known(self, rows: Ints) -> NDArray[Any]:
-        """Return the numbers of known values among some rows, (width,), or (1,) for all alike."""
+        """Return the numbers of known values among some rows, (width,), or (1,) if equal."""
         return np.array([rows.size]) if self.known is None else self.known[rows].sum(axis=0)
 
     def around(self, mean: Floats, rows: Ints, columns: Ints | slice = slice(None)) -> Floats:
@@ -126,9 +128,9 @@ class SomeMoments:
     ----------
     moments : ClassMoments
     places : array of int or None
-        Where they stand in the block; None for all.
+        Their positions in the block; None for all.
     n_others : int
-        How many others there are, all of which vary.
+        Number of other columns, all of which vary.
     """
 
     moments: ClassMoments
@@ -138,7 +140,7 @@ class SomeMoments:
 
 @dataclass(frozen=True, eq=False)
 class _Promising:
-    """A first look at single cases left out: who can be among the best of a block.
+    """A quick filter for leave-one-out: which columns can be among the best of a block.
 
     Without a case x of class g the sums of squares around all means and around the class means are
 
@@ -169,13 +171,91 @@ class _Promising:
         within = within - (x - self.class_means[g]) ** 2 * (self.sizes[g] / (self.sizes[g] - 1.0))
         ratio = (total - (x - self.mean) ** 2 * (n / (n - 1.0))) / within
         doubtful = ~(within > _LITTLE * self.squares[1])
-        ratio[doubtful] = 0.0  # whose scores are not known: they neither compete nor drop out
+        ratio[doubtful] = 0.0  # their scores are not known: they neither compete nor drop out
         kth = np.partition(ratio, x.size - k)[x.size - k]
-        # What rounding does to the ratio less 1 is small where this is not.
+        # Where this is large, the effect of rounding on ratio - 1 is small.
         return np.flatnonzero((ratio >= kth - 1e-6 * max(kth - 1.0, 1e-3)) | doubtful)
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@dataclass(frozen=True, eq=False)
+class _ClassSums:
+    """The sums of a block by class, from which those of cases left out are subtracted.
+
+    Attributes
+    ----------
+    X, y, sizes, label
+        The block, the classes of the cases and their sizes, and the name of a column in errors.
+    d : _Differences
+    n, sums, mean, squares : arrays of shape (G, width)
+        Known values, and sums and means of differences and their squares around the means; ``n``
+        has the shape (G, 1) where no value is missing.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[np.intp]
+    sizes: Ints
+    label: ColumnNamer
+    d: _Differences
+    n: Ints
+    sums: Floats
+    mean: Floats
+    squares: Floats
+
+    @classmethod
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    def of(
+        cls, X: NDArray[Any], y: NDArray[np.intp], n_classes: int, label: ColumnNamer
+    ) -> "_ClassSums":
+        d = _Differences.of(X, label)
+        rows_of = [np.flatnonzero(y == g) for g in range(n_classes)]
+        n = np.stack([d.n_known(rows) for rows in rows_of])
+        sums = np.stack([d.values[rows].sum(axis=0) for rows in rows_of])
+        mean = sums / n
+        squares = np.stack(
+            [np.sum(d.around(m, rows) ** 2, axis=0) for m, rows in zip(mean, rows_of, strict=True)]
+        )
+        sizes = np.bincount(y, minlength=n_classes)
+        return cls(X, y, sizes, label, d, n, sums, mean, squares)
+
+    @cached_property
+    def all_squares(self) -> Floats:
+        """The sums of squares within all classes."""
+        return np.asarray(self.squares.sum(axis=0))
+
+    @cached_property
+    def promising(self) -> _Promising:
+        """The quick filter of columns that can be among the best."""
+        return _Promising.of(self.d, self.mean, self.all_squares, self.sizes)
+
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    def without(self, left: LeftOut, n_best: int | None) -> SomeMoments:
+        """Return the moments without a set of cases, of the columns that can be selected."""
+        d, y, places = self.d, self.y, None
+        if n_best is not None and left.out.size == 1 and d.known is None:
+            row = int(left.out[0])
+            places = self.promising.places(row, int(y[row]), n_best)
+        some: Ints | slice = slice(None) if places is None else places
+        which = np.arange(self.X.shape[1])[some]
+        own_n = self.n.copy() if self.n.shape[1] == 1 else self.n[:, some].copy()
+        own_mean, own_squares = self.mean[:, some].copy(), self.squares[:, some].copy()
+        for g in np.unique(y[left.out]):
+            out = left.out[y[left.out] == g]
+            own_n[g] = self.n[g] - d.n_known(out)
+            own_mean[g] = (self.sums[g, some] - d.values[out][:, some].sum(axis=0)) / own_n[g]
+            taken = np.sum(d.around(self.mean[g, some], out, some) ** 2, axis=0)
+            moved = own_mean[g] - self.mean[g, some]
+            own_squares[g] = self.squares[g, some] - taken - own_n[g] * moved**2
+        sizes = np.bincount(y[left.kept], minlength=self.sizes.size)
+        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
+        again = _to_be_summed_anew(moments.within, self.all_squares[some])
+        if again.size:
+            rest, classes = self.X[np.ix_(left.kept, which[again])], y[left.kept]
+            order = np.argsort(classes, kind="stable")
+            names = picked(self.label, which[again])
+            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
+        return SomeMoments(moments, places, self.X.shape[1] - which.size)
+
+
 def class_moments_without(
     X: NDArray[Any],
     y: NDArray[np.intp],
@@ -186,52 +266,19 @@ def class_moments_without(
 ) -> Iterator[SomeMoments]:
     """Yield the moments by class without each set of cases, from those of all cases.
 
-    Columns of which little is left, or whose sums cannot be taken off, are summed anew.
+    Columns of which little is left, or whose sums cannot be subtracted, are summed again.
     """
-    d = _Differences.of(X, label)
-    rows_of = [np.flatnonzero(y == g) for g in range(n_classes)]
-    n = np.stack([d.n_known(rows) for rows in rows_of])
-    sums = np.stack([d.values[rows].sum(axis=0) for rows in rows_of])
-    mean = sums / n
-    squares = np.stack(
-        [np.sum(d.around(m, rows) ** 2, axis=0) for m, rows in zip(mean, rows_of, strict=True)]
-    )
-    all_squares = squares.sum(axis=0)
-    promising = _Promising.of(d, mean, all_squares, np.bincount(y, minlength=n_classes))
+    sums = _ClassSums.of(X, y, n_classes, label)
     for left in sets:
-        places = None
-        if n_best is not None and left.out.size == 1 and d.known is None:
-            row = int(left.out[0])
-            places = promising.places(row, int(y[row]), n_best)
-        some: Ints | slice = slice(None) if places is None else places
-        which = np.arange(X.shape[1])[some]
-        own_n = n.copy() if n.shape[1] == 1 else n[:, some].copy()
-        own_mean, own_squares = mean[:, some].copy(), squares[:, some].copy()
-        for g in np.unique(y[left.out]):
-            out = left.out[y[left.out] == g]
-            own_n[g] = n[g] - d.n_known(out)
-            own_mean[g] = (sums[g, some] - d.values[out][:, some].sum(axis=0)) / own_n[g]
-            taken = np.sum(d.around(mean[g, some], out, some) ** 2, axis=0)
-            moved = own_mean[g] - mean[g, some]
-            own_squares[g] = squares[g, some] - taken - own_n[g] * moved**2
-        sizes = np.bincount(y[left.kept], minlength=n_classes)
-        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
-        again = _to_be_summed_anew(moments.within, all_squares[some])
-        if again.size:
-            rest, classes = X[np.ix_(left.kept, which[again])], y[left.kept]
-            order = np.argsort(classes, kind="stable")
-            names = picked(label, which[again])
-            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
-        yield SomeMoments(moments, places, X.shape[1] - which.size)
+        yield sums.without(left, n_best)
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def line_moments_without(
     X: NDArray[Any], y: Floats, label: ColumnNamer, sets: list[LeftOut]
 ) -> Iterator[LineMoments]:
     """Yield the moments with a real response without each set of cases.
 
-    Columns with missing values are summed anew for each set: which responses go with them differs.
+    Columns with missing values are summed again for each set, because their known cases differ.
     """
     d = _Differences.of(X, label)
     width = X.shape[1]
@@ -269,5 +316,5 @@ def line_moments_without(
 
 
 def _to_be_summed_anew(within: Floats, before: Floats) -> Ints:
-    """Return the columns of whose squares little is left: constant ones are among them."""
+    """Return the columns with little left of their squares, constant ones included."""
     return np.flatnonzero(~(within > _LITTLE * before))

@@ -1,8 +1,8 @@
-"""What the cases say of real-valued columns: means, sums of squares, and the contrasts in them.
+"""Sufficient statistics of real-valued columns: means, sums of squares, and contrasts.
 
 A feature is modelled as x = mu + phi(y)' w + noise, where phi codes the response: one entry for
-each class, or y itself. What the cases say of it is its mean, the size of each contrast in it that
-the response can explain, and the sum of squares that is left.
+each class, or y itself. The sufficient statistics are its mean, the size of each contrast that the
+response can explain, and the residual sum of squares.
 """
 
 from dataclasses import dataclass, replace
@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
+from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
 
+# Responses whose sum of squares is at most this part of that of all cases count as equal.
+_NO_SPREAD = 1e-12
 # The fields of `LineMoments` that have an entry for each column.
 _LINE_ARRAYS = ("n", "center", "offset", "y_mean", "syy", "sxy", "within")
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """What the cases say of k features, in q orthogonal contrasts of the response's code.
+    """Sufficient statistics of k features, in q orthogonal contrasts of the response's code.
 
     Given tau, beta_i ~ N(0, s^2 (1 + tau^2 lam_i)) and within / s^2 ~ chi^2 with n - 1 - q degrees
     of freedom, all independent.
@@ -48,7 +51,7 @@ class Contrasts:
 
     @property
     def varying(self) -> NDArray[np.bool_]:
-        """Which features are not constant; a constant one says nothing."""
+        """Which features are not constant; a constant one carries no information."""
         return np.asarray(self.within + np.sum(self.beta**2, axis=1) > 0.0)
 
     def take(self, which: NDArray[np.bool_]) -> "Contrasts":
@@ -59,7 +62,7 @@ class Contrasts:
         return Contrasts(self.n[which], self.mean[which], lam, *own, axes, code_mean)
 
     def squares(self, u: Floats) -> Floats:
-        """Return what stands for the sums of squares given tau^2 = u, shape (nodes, k).
+        """Return the effective sums of squares given tau^2 = u, shape (nodes, k).
 
         within + sum_i beta_i^2 / (1 + u lam_i): the more tau explains, the less a contrast counts.
         """
@@ -86,7 +89,7 @@ class ClassMoments:
     center : array of shape (p,)
         A value near which the column's values lie.
     offset : array of shape (G, p)
-        Class means less ``center``.
+        Class means minus ``center``.
     within : array of shape (p,)
     """
 
@@ -160,13 +163,20 @@ class ClassMoments:
         return ClassMoments(self.sizes, n, center, offset, within)
 
     def patterns(self) -> tuple[Ints, Ints]:
-        """Return the distinct class counts (m, G), those of complete columns first, and whose.
+        """Return the distinct class counts (m, G), those of complete columns first.
 
-        The second array says which of them each column has.
+        The second array holds the index of each column's counts among them.
         """
         if self.complete:
             return self.sizes[np.newaxis, :], np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.sizes, self.n.T]))
+
+    def reasons(self) -> Ints:
+        """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
+        empty, sizes = self.n == 0, self.sizes[:, np.newaxis]
+        few = (self.n.sum(axis=0) <= self.sizes.size) & (self.n < sizes).any(axis=0)
+        why = np.where(empty.any(axis=0), empty.argmax(axis=0), np.where(few, TOO_FEW, SCORED))
+        return np.broadcast_to(why, (self.size,))
 
     def contrasts(self) -> Contrasts:
         """Return the contrasts between classes: the code of a class is a unit vector."""
@@ -224,7 +234,7 @@ class LineMoments:
         Mean of the response and its sum of squares.
     sxy : array of shape (p,)
     within : array of shape (p,)
-        The sum of squares left by the line.
+        The residual sum of squares around the line.
     complete : tuple of int and float
         ``n`` and ``syy`` of a column without missing values.
     """
@@ -270,10 +280,15 @@ class LineMoments:
         return replace(self, **arrays)
 
     def patterns(self) -> tuple[Floats, Ints]:
-        """Return the distinct (n, syy), that of complete columns first, and whose they are."""
+        """Return the distinct (n, syy), complete columns' first, and each column's index."""
         if np.all(self.n == self.complete[0]):
             return np.array([self.complete], dtype=np.float64), np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.complete, np.column_stack([self.n, self.syy])]))
+
+    def reasons(self) -> Ints:
+        """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
+        same = self.syy <= _NO_SPREAD * self.complete[1]
+        return np.where(self.n < 3, TOO_FEW, np.where(same, SAME_RESPONSE, SCORED))
 
     def contrasts(self) -> Contrasts:
         """Return the one contrast, along y; the code of a case is y in units of its deviation."""

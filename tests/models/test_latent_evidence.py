@@ -8,15 +8,17 @@ from scipy import stats
 from unselected.models.mixture import MixtureModel
 
 
+@pytest.mark.slow
 def test_the_joint_distribution_stays_and_that_of_wrong_twins_does_not(seed):
     exact = geweke(MixtureModel(), 800, seed)
     assert np.max(np.abs(list(exact.values()))) < 4.5
     ignoring = geweke(MixtureModel(adjust_labels="ignore"), 800, seed)
     assert np.max(np.abs(list(ignoring.values()))) > 4.5
     forgetting = geweke(MixtureModel(), 200, seed, forget=True)
-    assert np.max(np.abs(list(forgetting.values()))) > 10.0
+    assert np.max(np.abs(list(forgetting.values()))) > 4.5
 
 
+@pytest.mark.slow
 def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
     rng = np.random.default_rng(seed)
     short = {"n_chains": 2, "n_draws": 40}
@@ -26,11 +28,12 @@ def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
     assert stats.kstest(uncorrected, "uniform").pvalue < 1e-4
 
 
-def test_correction_promises_what_comes():
-    each = [compared(seed, n=40, p=400, k=8, n_draws=30) for seed in range(3)]
+@pytest.mark.slow
+def test_correction_promises_what_comes(seed):
+    each = [compared(12 * seed + r, n=40, p=3000, k=24, n_draws=30) for r in range(12)]
     gaps = {
         name: np.mean([one[name].expected_error - one[name].actual_error for one in each])
         for name in each[0]
     }
-    assert gaps["mixture, corrected"] == pytest.approx(0.0, abs=0.1)
-    assert gaps["mixture, uncorrected"] < gaps["mixture, corrected"] - 0.05
+    assert abs(gaps["mixture, corrected"]) < 0.075
+    assert abs(gaps["mixture, uncorrected"]) > 0.075

@@ -1,10 +1,13 @@
-"""What evidence is worth, in a model file: the nodes of the posterior, and no training case.
+"""The guard against dependence in a model file: the nodes of the posterior, no training case.
 
-A row for each value of eta, with the log weights of the values of epsilon; a node that weighs
-nothing is null. The nodes come back in their order, so that sums of them are the same to the last
-bit. The evidence of single cases, which they were learned from, is not told: a model file holds
-nothing of single cases. Where several likelihoods were weighed, the nodes of each are told, and
-the correlations of the kept features within classes, in rows up to the diagonal.
+There is a row for each value of eta, with the log weights of the values of epsilon; a node without
+weight is null. The nodes are read in their order, so that sums over them are the same to the last
+bit. The evidence of single cases, from which they were learned, is not written: a model file holds
+no data of single cases. Where several likelihoods are averaged, the file holds the nodes of each,
+and the correlations of the kept features within classes, in rows up to the diagonal.
+
+The keys "tempering" (one power posterior) and "weighing" (an average over likelihoods) are those of
+version 1 of the format.
 """
 
 from typing import Any
@@ -13,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
-from unselected.dependence.averaging import Weighing
+from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.correlated import WithinClasses
-from unselected.dependence.power import HeldOut, Tempering, TemperingPrior
-from unselected.files.json_checks import (
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior, PowerPrior
+from unselected.fitted.json_checks import (
     Fault,
     check_list,
     check_real,
@@ -24,64 +28,66 @@ from unselected.files.json_checks import (
     check_record,
     check_whole,
 )
-from unselected.fitted.naive_bayes import Worth
 
-# Values of eta and of epsilon, and pairs of them: more than any number of cases asks for.
+# Upper limits for values of eta and of epsilon, and for pairs of them, above any real ones.
 _MOST_VALUES, _MOST_NODES = 10**5, 10**6
-# How widely a class may spread against the others.
+# Bounds of the relative variance of a class.
 _SPREADS = (1e-12, 1e12)
 # Weights that do not sum to 1 within this were not written by us.
 _ROUNDING = 1e-9
 
 
-def worth_entries(worth: Worth | None, within: WithinClasses | None) -> dict[str, Any]:
-    """Return the entries for what evidence is worth; none where that was not learned."""
-    if worth is None:
+def guard_entries(average: LikelihoodAverage, within: WithinClasses | None) -> dict[str, Any]:
+    """Return the entries of the guard; none where the power of the likelihood is fixed at 1."""
+    if not average.is_learned:
         return {}
-    if not isinstance(worth, Weighing):
-        return {"tempering": _tempering_entry(worth)}
+    if len(average.powers) == 1:
+        return {"tempering": _power_entry(average.powers[0])}
     if within is None:
         raise Fault("weighing cannot be written without the correlations within classes.")
     return {
         "weighing": {
             "correlation": [row[:j].tolist() for j, row in enumerate(within.correlation)],
             "spread": within.spread,
-            "log_weights": worth.log_weights,
-            "temperings": [_tempering_entry(one) for one in worth.temperings],
+            "log_weights": average.log_weights,
+            "temperings": [_power_entry(one) for one in average.powers],
         }
     }
 
 
-def _tempering_entry(tempering: Tempering) -> dict[str, Any]:
-    epsilon, column = np.unique(tempering.epsilon, return_inverse=True)
-    row = _rows(tempering.eta, column)
+def _power_entry(power: PowerPosterior) -> dict[str, Any]:
+    epsilon, column = np.unique(power.epsilon, return_inverse=True)
+    row = _rows(power.eta, column)
     table = np.full((row[-1] + 1, epsilon.size), np.nan)
-    table[row, column] = tempering.log_weights
-    eta = tempering.eta[np.searchsorted(row, np.arange(len(table)))]
+    table[row, column] = power.log_weights
+    eta = power.eta[np.searchsorted(row, np.arange(len(table)))]
     weights = [[None if np.isnan(log) else log for log in logs] for logs in table.tolist()]
     return {"eta": eta, "epsilon": epsilon, "log_weights": weights}
 
 
 def _rows(eta: Floats, column: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the row of each node: a new one begins where eta changes, or epsilon falls."""
+    """Return the row of each node: a new one begins where eta changes, or epsilon decreases."""
     new = (np.diff(eta) != 0.0) | (np.diff(column) <= 0)
     return np.append(0, np.cumsum(new)).astype(np.intp)
 
 
-def parse_worth(
+def parse_guard(
     entries: dict[str, Any], n_classes: int, k: int
-) -> tuple[Worth | None, WithinClasses | None]:
-    """Return what evidence is worth, and how features vary; None where a file does not tell."""
+) -> tuple[LikelihoodAverage, WithinClasses | None]:
+    """Return the average over likelihoods, and the correlations within classes if there are any."""
     if "weighing" in entries:
         if "tempering" in entries:
             raise Fault("it has both tempering and weighing, where only one makes sense.")
         return _parse_weighing(entries["weighing"], n_classes, k)
     if "tempering" in entries:
-        return _parse_tempering(entries["tempering"], n_classes), None
-    return None, None
+        one = _parse_power(entries["tempering"], n_classes)
+        return LikelihoodAverage((one,), np.zeros(1)), None
+    return LikelihoodAverage.as_it_is(), None
 
 
-def _parse_weighing(entry: object, n_classes: int, k: int) -> tuple[Weighing, WithinClasses]:
+def _parse_weighing(
+    entry: object, n_classes: int, k: int
+) -> tuple[LikelihoodAverage, WithinClasses]:
     names = ("correlation", "spread", "log_weights", "temperings")
     fields = check_record(entry, "weighing", names)
     spread = fields["spread"]
@@ -92,7 +98,9 @@ def _parse_weighing(entry: object, n_classes: int, k: int) -> tuple[Weighing, Wi
     temperings = check_list(fields["temperings"], "weighing temperings", n)
     logs = np.array(check_reals(fields["log_weights"], "weighing log_weights", n, -1e9, _ROUNDING))
     _check_sum(logs, "weighing")
-    return Weighing(tuple(_parse_tempering(one, n_classes) for one in temperings), logs), within
+    return LikelihoodAverage(
+        tuple(_parse_power(one, n_classes) for one in temperings), logs
+    ), within
 
 
 def _parse_correlation(entry: object, k: int) -> Floats:
@@ -111,7 +119,7 @@ def _check_sum(logs: Floats, what: str) -> None:
         raise Fault(f"{what} log_weights make a sum of {np.exp(logs).sum():.6g}, not 1.")
 
 
-def _parse_tempering(entry: object, n_classes: int) -> Tempering:
+def _parse_power(entry: object, n_classes: int) -> PowerPosterior:
     fields = check_record(entry, "tempering", ("eta", "epsilon", "log_weights"))
     eta, epsilon = (_parse_values(fields[name], f"tempering {name}") for name in ("eta", "epsilon"))
     if np.any(np.diff(epsilon) <= 0.0):
@@ -122,9 +130,8 @@ def _parse_tempering(entry: object, n_classes: int) -> Tempering:
     row, column = np.nonzero(~np.isnan(logs))
     weights = logs[row, column]
     _check_sum(weights, "tempering")
-    nobody = np.zeros((0, n_classes))
-    cases = HeldOut(nobody, nobody, nobody[:, 0], nobody[:, 0])
-    return Tempering(eta[row], epsilon[column], weights, cases, TemperingPrior())
+    cases = HeldOut.none(n_classes)
+    return PowerPosterior(eta[row], epsilon[column], weights, cases, PowerPrior())
 
 
 def _parse_values(entry: object, what: str) -> Floats:

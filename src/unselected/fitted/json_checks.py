@@ -1,24 +1,40 @@
-"""Entries of a JSON file that anybody may have written, each checked before it is used.
+"""Entries of an untrusted JSON file, each checked before it is used.
 
-What is wrong is told as a `Fault`, in words; the name of the file is added where it is known.
+A `Fault` says what is wrong; the name of the file is added where it is known.
 """
 
 import json
 import math
 from typing import Any, NoReturn
 
-from unselected.files.writing import plain
+import numpy as np
 
-# Characters of a text, and levels of what may hold anything: more than anybody has.
+# Upper limits for characters of a text and levels of nesting, far above any real ones.
 _MOST_TEXT, _MOST_DEPTH = 10**5, 6
+
+
+Entries = dict[str, Any]
 
 
 class Fault(Exception):
     """What is wrong with an entry."""
 
 
+def plain(value: object) -> Any:
+    """Return numpy values as JSON types; the ``default`` of `json.dumps`.
+
+    >>> plain(np.arange(3)), plain(np.float32(0.5))
+    ([0, 1, 2], 0.5)
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written to a JSON file.")
+
+
 def entry_line(key: str, value: object) -> str:
-    """Return an entry as a line of the file; doubles are written so that they come back as such.
+    """Return an entry as a line of the file; doubles are written with all their digits.
 
     >>> entry_line("scores", [0.1, 1e-300])
     '"scores": [0.1, 1e-300]'
@@ -30,7 +46,7 @@ def entry_line(key: str, value: object) -> str:
 
 
 def read_json(content: bytes) -> object:
-    """Return what a JSON text says; it may neither repeat an entry nor have NaN or infinity."""
+    """Return the content of a JSON text without repeated entries, NaN or infinity."""
     try:
         return json.loads(
             content.decode("utf-8"),
@@ -124,7 +140,7 @@ def check_text(value: object, what: str) -> str:
 
 
 def _can_be_written(text: str) -> bool:
-    """Say whether UTF-8 can hold the text: JSON may have halves of characters, which it cannot."""
+    """Say whether UTF-8 can encode the text: JSON may hold lone surrogates, which it cannot."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -140,7 +156,7 @@ def check_choice(value: object, what: str, choices: tuple[str, ...]) -> Any:
 
 
 def show(value: object) -> str:
-    """Return a value for an error: in ASCII, for it may be anything, and short."""
+    """Return a value for an error message: short and in ASCII, because it may be anything."""
     try:
         text = ascii(value)
     except (ValueError, RecursionError):  # a number with thousands of digits

@@ -1,0 +1,227 @@
+"""The commands: their options, defaults and help. What they do is loaded when they are called.
+
+Nothing here may import numpy or scikit-learn, so that help starts fast.
+"""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from unselected.cli.loading import done_in
+from unselected.cli.options import (
+    Choice,
+    DependenceOption,
+    Input,
+    KOption,
+    ModelOption,
+    Output,
+    PriorOption,
+    Source,
+    Speech,
+    Whole,
+)
+
+
+@done_in("unselected.cli.fitting")
+def fit(
+    train: Input,
+    /,
+    *,
+    source: Source,
+    choice: Choice = Choice(),  # noqa: B008 - frozen
+    no_names: Annotated[bool, Parameter(negative="")] = False,
+    output: Output = "model.json",
+    force: Annotated[bool, Parameter(negative="")] = False,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Select features, fit the model, and write it to a file.
+
+    Parameters
+    ----------
+    train
+        Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin. The
+        columns of .npy, .h5ad, .bed (PLINK) and .zarr files are read in blocks.
+    no_names
+        Do not read the feature names of an .h5ad or .bed file; ten million names take about 1 GB of
+        memory. Features are then numbered from 0. It has no effect on .npy and .zarr files, which
+        have no names.
+    output
+        Model file to write, JSON; - is stdout.
+    force
+        Overwrite the model file.
+    """
+
+
+@done_in("unselected.cli.predicting")
+def predict(
+    model: str,
+    new: Input,
+    /,
+    *,
+    output: Output = "-",
+    id: str | None = None,  # noqa: A002 - the name of the option
+    features_in_rows: Annotated[bool, Parameter(negative="")] = False,
+    no_names: Annotated[bool, Parameter(negative="")] = False,
+    quantiles: Annotated[
+        tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
+    ] = None,
+    prevalence: Annotated[
+        tuple[str, ...] | None, Parameter(consume_multiple=True, negative="")
+    ] = None,
+    interval: float | None = None,
+    indeterminate_below: float | None = None,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Predict new cases with a fitted model: probabilities of classes, or mean, std and quantiles.
+
+    Parameters
+    ----------
+    model
+        Model file written by `unselected fit`.
+    new
+        Table with the kept features in any order; other columns are ignored; - is stdin. All file
+        formats of `unselected fit` are accepted.
+    output
+        CSV file to write; - is stdout.
+    id
+        Name of the column that identifies the cases; by default they are numbered from 1.
+    features_in_rows
+        The table has a row for each feature and a column for each case.
+    no_names
+        The model was fitted with --no-names: find its features in an .h5ad or .bed file by number.
+        It has no effect on .npy and .zarr files, which have no names.
+    quantiles
+        Quantiles of the response to write, regression only; by default 0.05 0.5 0.95. Give this
+        option after the names of the files.
+    prevalence
+        Class probabilities in the population of the new cases, in place of those of the training
+        set, for example after a case-control study: CLASS=PROBABILITY for each class, or, for two
+        classes, the probability of the second. Give this option after the names of the files.
+    interval
+        Add posterior intervals of the probabilities, at this level, for example 0.9.
+    indeterminate_below
+        Leave the prediction empty where no class is at least this probable.
+    force
+        Overwrite the output file.
+    """
+
+
+@done_in("unselected.cli.inspecting")
+def inspect(
+    model: str,
+    /,
+    *,
+    effects: Annotated[bool, Parameter(negative="")] = False,
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the name of the option
+    level: float = 0.9,
+    output: Output | None = None,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Show the content of a model file: kept features, selection and provenance.
+
+    Parameters
+    ----------
+    model
+        Model file written by `unselected fit`.
+    effects
+        Also show the effects of the kept features, at face value and corrected for the selection.
+        This takes a while for many binary features.
+    all
+        Show all kept features, not only the 20 with the highest scores.
+    level
+        Posterior probability of the intervals of effects.
+    output
+        CSV file to write the effects to, with all details of each feature; - is stdout, and then
+        nothing else is printed there.
+    force
+        Overwrite the output file.
+    """
+
+
+@done_in("unselected.cli.comparing")
+def cv(
+    data: Input,
+    /,
+    *,
+    source: Source,
+    k: KOption,
+    model: ModelOption = "auto",
+    prior: PriorOption = "common",
+    dependence: DependenceOption = "none",
+    splits: Whole | None = None,
+    repeats: Whole | None = None,
+    loo: Annotated[bool, Parameter(negative="")] = False,
+    method: tuple[str, ...] = (),
+    seed: Whole = 0,
+    jobs: Whole = 1,
+    checkpoint: str | None = None,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Compare this library's model with common alternatives, by repeated cross-validation.
+
+    Parameters
+    ----------
+    data
+        Table with features and the response; - is stdin.
+    k
+        Number of features that each method selects in every fold. With loo, this library's model
+        chooses the number by leave-one-out in every fold; the other methods use the number that it
+        chooses with all cases.
+    model
+        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
+        regression (real-valued features, numeric response); auto chooses from the data.
+    prior
+        Prior of this library's model: common (every feature is related to the response, more or
+        less strongly) or sparse (only an unknown fraction of the features is).
+    dependence
+        Guard of this library's model against features that depend on each other within classes:
+        none, tempered (learns the power of the likelihood and the outlier fraction from ten folds)
+        or correlated (also averages over likelihoods with correlations within classes). Not for
+        regression.
+    splits
+        Number of folds; by default 5.
+    repeats
+        Number of repetitions; by default 10.
+    loo
+        Use leave-one-out instead of folds and repetitions.
+    method
+        Name of a method to run; may be repeated; by default all are run.
+    seed
+        Seed of the folds.
+    jobs
+        Number of processes.
+    checkpoint
+        File for finished repetitions; the same command continues from there.
+    """
+
+
+@done_in("unselected.cli.reporting")
+def report(
+    data: Input,
+    /,
+    *,
+    source: Source,
+    choice: Choice = Choice(),  # noqa: B008 - frozen
+    splits: Whole = 5,
+    repeats: Whole = 5,
+    output: Output = "report.html",
+    force: Annotated[bool, Parameter(negative="")] = False,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Write one page on a data set: how far its predictions can be trusted, and why.
+
+    Parameters
+    ----------
+    data
+        Table with features and the response; - is stdin.
+    splits
+        Number of folds of the cross-validation.
+    repeats
+        Number of repetitions of the cross-validation.
+    output
+        HTML file to write; - is stdout.
+    force
+        Overwrite the output file.
+    """

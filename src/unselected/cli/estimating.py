@@ -1,0 +1,128 @@
+"""The estimator that the options of a command describe."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.cli.options import AnyModelOption, Choice, DependenceOption, note, on_terminal
+from unselected.cli.sources import ColumnNumbers
+from unselected.columns.sources import ColumnSource
+from unselected.estimators.bernoulli import SelectiveBernoulliNB
+from unselected.estimators.choose import ModelName, choose_model
+from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
+from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.estimators.inputs import find_columns
+from unselected.estimators.mixture import SelectiveMixtureClassifier
+from unselected.estimators.regression import SelectiveNaiveRegressor
+
+# Estimators that can guard against dependence between features, and report on it.
+GUARDED = (SelectiveBernoulliNB, SelectiveGaussianNB)
+
+ESTIMATORS: dict[ModelName, Callable[..., Any]] = {
+    "bernoulli": SelectiveBernoulliNB,
+    "gaussian": SelectiveGaussianNB,
+    "regression": SelectiveNaiveRegressor,
+}
+# The models with latent variables, by the naive Bayes model for the same data.
+LATENT: dict[str, dict[ModelName, Callable[..., Any]]] = {
+    "mixture": {"bernoulli": SelectiveMixtureClassifier},
+    "factor": {"gaussian": SelectiveFactorClassifier, "regression": SelectiveFactorRegressor},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTraining:
+    """A training set: features in memory or in their file, response, and feature names."""
+
+    X: ColumnSource
+    y: NDArray[Any]
+    names: NDArray[Any] | ColumnNumbers
+
+
+def chosen(wanted: AnyModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "") -> ModelName:
+    """Return the naive Bayes model for the data; print which model is used, and why."""
+    if wanted == "auto":
+        name, reason = choose_model(X, y)
+        note(f"model: {name} ({reason}{by}); --model overrides this")
+        return name
+    note(f"model: {wanted}")
+    if wanted == "mixture":
+        return "bernoulli"
+    if wanted == "factor":
+        return "regression" if choose_model(X, y)[0] == "regression" else "gaussian"
+    return wanted
+
+
+def estimator(name: ModelName, table: NamedTraining, choice: Choice) -> Any:
+    """Return the estimator that the options describe, not yet fitted."""
+    options: dict[str, Any] = {
+        "k": choice.k,
+        "threshold": choice.threshold,
+        "correct_selection": not choice.uncorrected,
+        "preselected_from": choice.preselected_from,
+        "always_keep": always_kept(choice.always_keep, table).tolist() or None,
+        "ties": choice.ties,
+        "random_state": choice.seed,
+    }
+    if choice.model in LATENT:
+        _check_latent(choice)
+        return LATENT[choice.model][name](**options, progress=on_terminal())
+    return ESTIMATORS[name](**options, prior=choice.prior, **_options_of(name, choice))
+
+
+def _check_latent(choice: Choice) -> None:
+    """Raise on options that models with latent variables do not have."""
+    given = {
+        "--k loo": choice.k == "loo",
+        f"--prior {choice.prior}": choice.prior != "common",
+        f"--dependence {choice.dependence}": choice.dependence != "none",
+        "--variance-shrinkage": choice.variance_shrinkage is not None,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f"{option} is not available for the model {choice.model}, which has latent "
+                "variables: omit it."
+            )
+
+
+def _options_of(name: ModelName, choice: Choice) -> dict[str, Any]:
+    """Return the parameters that only some models have; raise where this one has not."""
+    options = dependence_for(name, choice.dependence)
+    if choice.variance_shrinkage is None:
+        return options
+    if name == "bernoulli":
+        raise ValueError(
+            "--variance-shrinkage is not available for the model bernoulli, which has no "
+            "variances: omit it, or use --model gaussian."
+        )
+    return options | {"variance_shrinkage": choice.variance_shrinkage}
+
+
+def dependence_for(name: ModelName, wanted: DependenceOption) -> dict[str, Any]:
+    """Return the parameter ``dependence`` of a model; regression has none."""
+    if name != "regression":
+        return {"dependence": wanted}
+    if wanted != "none":
+        raise ValueError(
+            f"--dependence {wanted} is for classes, and not available for the model regression: "
+            "omit it."
+        )
+    return {}
+
+
+def always_kept(wanted: tuple[str, ...], table: NamedTraining) -> NDArray[np.intp]:
+    """Return the columns of --always-keep, in increasing order."""
+    names, p = table.names, table.X.shape[1]
+    if not isinstance(names, ColumnNumbers):
+        return find_columns(list(wanted), names, p, "--always-keep")
+    for name in wanted:
+        if names.place(name) is None:
+            raise ValueError(
+                f"--always-keep {name}: the features have no names, and are numbered 0 to {p - 1}: "
+                "give a number."
+            )
+    return find_columns([names.place(name) for name in wanted], None, p, "--always-keep")

@@ -1,0 +1,171 @@
+"""`unselected inspect`, without scikit-learn, so that it starts fast."""
+
+from typing import Any
+
+import numpy as np
+
+from unselected.cli.options import Speech, classes_content, columns_of, patience
+from unselected.files.models import SavedModel, load_model
+from unselected.files.writing import check_writable, write_csv
+from unselected.fitted.description import Feature, describe_features
+from unselected.fitted.effects import FeatureEffects
+
+# The number of features shown without --all.
+_SHOWN = 20
+
+
+def inspect(
+    model: str,
+    /,
+    *,
+    effects: bool,
+    all: bool,  # noqa: A002 - the name of the option
+    level: float,
+    output: str | None,
+    force: bool,
+    speech: Speech,
+) -> None:
+    """Do what `unselected.cli.commands.inspect` says."""
+    if output is not None:
+        check_writable(output, overwrite=force)
+    saved = load_model(model)
+    told = None
+    if effects or output is not None:
+        with patience("computing effects"):
+            told = saved.feature_effects(level=level)
+    if told is not None and output is not None:
+        table = told.to_dict()
+        columns = [column.tolist() for column in table.values()]
+        write_csv(output, table, zip(*columns, strict=True), overwrite=force)
+        if output == "-":
+            return
+    features = describe_features(saved.predictor.fitted, saved.selection["scores"])
+    most = len(features) if all else _SHOWN
+    content, text = _content(saved, features), _text(saved, features, most)
+    if told is not None:
+        content |= {"effects": _effects_content(told)}
+        text += f"\n\n{_effects_text(told, most)}"
+    speech.answer("inspect", content, text)
+
+
+def _effects_content(told: FeatureEffects) -> dict[str, Any]:
+    """Return the table for JSON, where an infinite effect at face value becomes None."""
+    table = told.to_dict()
+    rows = zip(*(map(_finite, column.tolist()) for column in table.values()), strict=True)
+    return {
+        "level": told.level,
+        "features": [dict(zip(table, row, strict=True)) for row in rows],
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _effects_text(told: FeatureEffects, most: int) -> str:
+    """Return a table for each kind of effect, with the largest score first."""
+    order = np.argsort(-told.score, kind="stable")[:most]
+    parts = []
+    for name, effect in told.effects.items():
+        columns = (told.features, effect.naive, effect.mean, effect.low, effect.high)
+        rows = [tuple(column[j] for column in columns) for j in order]
+        cells = [(str(feature), *(f"{value:.3f}" for value in values)) for feature, *values in rows]
+        header = (name, "at face value", "corrected mean", "from", "to")
+        parts.append(columns_of(cells, header) + _left_out(told.score.size, most))
+    return "\n\n".join([f"effects, with {100.0 * told.level:g} % intervals", *parts])
+
+
+def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
+    classes = {} if saved.classes is None else classes_content(saved.classes)
+    return {
+        "kind": saved.kind,
+        **classes,
+        "corrected": saved.fitted.event.n_omitted > 0,
+        "selection": saved.selection,
+        "features": features,
+        "priors": saved.fitted.priors,
+        **_related_content(saved),
+        **_guard_content(saved),
+        "provenance": saved.provenance,
+    }
+
+
+def _related_content(saved: SavedModel) -> dict[str, Any]:
+    """Return the posterior of the fraction of related features, where there are two groups."""
+    related = saved.fitted.related
+    return {} if related is None else {"related_fraction": related.fraction._asdict()}
+
+
+def _guard_content(saved: SavedModel) -> dict[str, Any]:
+    """Return the power of the likelihood and the model weights, where these were learned."""
+    average = saved.average
+    if not average.is_learned:
+        return {}
+    content: dict[str, Any] = {
+        "mean_eta": average.mean_power,
+        "untempered_probability": average.full_power_probability,
+        "mean_epsilon": average.mean_outlier_fraction,
+    }
+    if len(average.powers) > 1:
+        return {"weighing": {"weights": average.weights.tolist(), **content}}
+    return {"tempering": content}
+
+
+def _guard_text(saved: SavedModel) -> list[str]:
+    return [f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []
+
+
+def _provenance_text(key: str, value: Any) -> list[str]:
+    """Return the lines of an entry; for the dependence report, its sentences."""
+    if key == "dependence" and isinstance(value, dict) and isinstance(value.get("advice"), list):
+        return [f"{key}: {sentence}" for sentence in value["advice"]]
+    return [f"{key}: {value}"]
+
+
+def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
+    selection = saved.selection
+    bound = "" if selection["threshold"] is None else f", cut at {selection['threshold']:.4g}"
+    corrected = "corrected" if saved.fitted.event.n_omitted else "not corrected"
+    about = "response: numbers"
+    if saved.classes is not None:
+        classes = classes_content(saved.classes)
+        about = f"classes: {', '.join(classes['classes'])}"
+        if "positive_class" in classes:
+            about += f"; probabilities are those of {classes['positive_class']}"
+    return "\n".join(
+        [
+            f"model: {saved.kind}",
+            about,
+            f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
+            f"features kept{bound}; {corrected}",
+            *_related_text(saved),
+            *_guard_text(saved),
+            *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
+            "",
+            _feature_table(saved, features[:most]) + _left_out(len(features), most),
+        ]
+    )
+
+
+def _left_out(n_features: int, most: int) -> str:
+    """Return a line with the number of features that are not shown, if any."""
+    more = n_features - most
+    return f"\n... and {more} more features with lower scores: --all shows them" if more > 0 else ""
+
+
+def _related_text(saved: SavedModel) -> list[str]:
+    related = saved.fitted.related
+    if related is None:
+        return []
+    mean, low, high = (f"{100.0 * value:.3g} %" for value in related.fraction)
+    return [f"related features: {mean} of all (90 % interval: {low} to {high})"]
+
+
+def _feature_table(saved: SavedModel, features: list[Feature]) -> str:
+    """Return a table with a row for each feature."""
+    shown = [saved.fitted.cells(feature) for feature in features]
+    header = ("feature", saved.selection["statistic"], *(shown[0] if shown else ()))
+    rows = [
+        (f["name"], f"{f['score']:.4f}", *c.values()) for f, c in zip(features, shown, strict=True)
+    ]
+    return columns_of(rows, header)

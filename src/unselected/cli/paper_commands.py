@@ -1,0 +1,140 @@
+"""The commands of the paper's experiments: their options, defaults and help, as in `commands`."""
+
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from unselected.cli.loading import done_in
+from unselected.cli.options import DependenceOption, Output, PriorOption, Speech, Whole
+
+reproduce = App(
+    name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
+)
+Quadrature = Literal["exact", "paper"]
+ColonFeatures = Literal["binary", "real"]
+ColonModel = Literal["naive", "latent"]
+
+
+@reproduce.command(name="simulation")
+@done_in("unselected.cli.paper")
+def reproduce_simulation(
+    *,
+    replicates: Whole = 3,
+    quadrature: Quadrature = "exact",
+    seed: Whole = 0,
+    jobs: Whole = 1,
+    checkpoint: str | None = None,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Section 4: 10000 features, 200 training cases, k = 1, 10, 100, 1000 and all.
+
+    Parameters
+    ----------
+    replicates
+        Number of simulated data sets.
+    quadrature
+        exact, or the paper's grid.
+    seed
+        Seed of the data.
+    jobs
+        Number of processes.
+    checkpoint
+        File for finished data sets; the same command continues from there.
+    """
+
+
+@reproduce.command(name="colon")
+@done_in("unselected.cli.paper")
+def reproduce_colon(
+    *,
+    data: str | None = None,
+    partitions: Whole = 1,
+    k: Whole = 5,
+    features: ColonFeatures = "binary",
+    quadrature: Quadrature = "exact",
+    prior: PriorOption = "common",
+    dependence: DependenceOption = "none",
+    model: ColonModel = "naive",
+    draws: Whole | None = None,
+    seed: Whole = 0,
+    jobs: Whole = 1,
+    checkpoint: str | None = None,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Section 5: gene expression in colon tissue, 10 groups of 200 genes, leave-one-out.
+
+    Parameters
+    ----------
+    data
+        Table with a column "class" and 2000 genes; by default it is fetched from OpenML.
+    partitions
+        Number of random divisions of the genes into groups.
+    k
+        Number of genes kept.
+    features
+        binary, cut at the median as in the paper, or real.
+    quadrature
+        exact, or the paper's grid.
+    prior
+        common, as in the paper, or sparse: only some of the genes are related to the class.
+    dependence
+        none, as in the paper, tempered or correlated: guard against genes that depend on each other
+        within classes.
+    model
+        naive, as in the paper, or latent: the mixture model for binary features, the factor model
+        for real ones. Latent models take long.
+    draws
+        Number of draws of each chain of a latent model; by default 500.
+    seed
+        Seed of the divisions and of ties.
+    jobs
+        Number of processes.
+    checkpoint
+        File for finished groups; the same command continues from there.
+    """
+
+
+@done_in("unselected.cli.paper")
+def simulate(
+    *,
+    output: Output = "-",
+    cases: Whole = 200,
+    features: Whole = 1000,
+    concentration: float = 300.0,
+    seed: Whole = 0,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Write data simulated as in the paper: a column "class", and one for each feature.
+
+    Parameters
+    ----------
+    output
+        CSV file to write; - is stdout.
+    cases
+        Number of cases, half in each class.
+    features
+        Number of binary features.
+    concentration
+        Concentration (alpha in the paper): the larger, the more alike are a feature's distributions
+        in the two classes.
+    seed
+        Seed of the data.
+    force
+        Overwrite the output file.
+    """
+
+
+@done_in("unselected.cli.paper")
+def demo(
+    *,
+    seed: Whole = 2007,
+    speech: Speech = Speech(),  # noqa: B008 - frozen
+) -> None:
+    """Show in a few seconds what selection does to probabilities, with and without correction.
+
+    Parameters
+    ----------
+    seed
+        Seed of the simulated data.
+    """

@@ -1,0 +1,118 @@
+"""Held-out evidence: each training case under the model that was trained without it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unselected._typing import Floats
+from unselected.numerics.quadrature import (
+    log_sum,
+)
+
+# Elements of a table over nodes, cases and classes that are processed at a time.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Evidence and prior of each training case, from the model that was trained without it.
+
+    Attributes
+    ----------
+    log_evidence : array of shape (n, m)
+        log P(x_i | y = g), for class g or for point g of a grid of responses. It comes from a fit
+        without the fold of case i, selection included. Averages over the nodes of the model are
+        taken before the logarithm. A constant in a row does not matter.
+    log_prior : array of shape (n, m)
+        log psi_g from the same fit, or the log of density times step at the points of the grid.
+        The probabilities need not sum to 1.
+    seen_evidence, seen_prior : arrays of shape (n,)
+        The same at the observed response. For a grid ``seen_prior`` is a log density.
+    """
+
+    log_evidence: Floats
+    log_prior: Floats
+    seen_evidence: Floats
+    seen_prior: Floats
+
+    @classmethod
+    def none(cls, n_classes: int = 2) -> "HeldOut":
+        """Return an empty record, where no case was left out or a file does not hold them."""
+        empty = np.zeros((0, n_classes))
+        return cls(empty, empty, empty[:, 0], empty[:, 0])
+
+    @classmethod
+    def of_classes(cls, log_evidence: ArrayLike, log_prior: ArrayLike, y: ArrayLike) -> "HeldOut":
+        """Take classes y, numbers from 0 on, of shape (n,)."""
+        evidence = finite("log_evidence", log_evidence)
+        prior = np.broadcast_to(finite("log_prior", log_prior), evidence.shape)
+        codes = np.asarray(y)
+        if codes.shape != evidence.shape[:1]:
+            raise ValueError(f"y has the shape {codes.shape}; log_evidence has {evidence.shape}.")
+        if not np.all((codes >= 0) & (codes < evidence.shape[1])):
+            bad = codes[(codes < 0) | (codes >= evidence.shape[1])][0]
+            raise ValueError(
+                f"y has the class {bad}; log_evidence has {evidence.shape[1]} classes."
+            )
+        prior = prior - log_sum(prior, axis=1)[:, np.newaxis]
+        seen = np.arange(codes.size), codes
+        return cls(evidence, prior, evidence[seen], prior[seen])
+
+    @classmethod
+    def of_responses(
+        cls,
+        log_evidence: ArrayLike,
+        log_prior: ArrayLike,
+        seen_evidence: ArrayLike,
+        seen_prior: ArrayLike,
+    ) -> "HeldOut":
+        """Take observed responses, each with a grid of possible responses.
+
+        The grid of a row has to cover the prior of y as well as its posterior, and has to be fine
+        enough for the posterior: a power posterior lies between the two.
+        """
+        evidence = finite("log_evidence", log_evidence)
+        prior = np.broadcast_to(finite("log_prior", log_prior), evidence.shape)
+        at_seen = [finite("seen_evidence", seen_evidence), finite("seen_prior", seen_prior)]
+        for values in at_seen:
+            if values.shape != evidence.shape[:1]:
+                raise ValueError(f"{len(evidence)} cases have a grid; {values.shape} were seen.")
+        return cls(evidence, prior, at_seen[0], at_seen[1])
+
+    @property
+    def size(self) -> int:
+        """The number of cases."""
+        return len(self.seen_prior)
+
+    def only(self, i: int) -> "HeldOut":
+        """Return the case i alone."""
+        return self._take(np.array([i]))
+
+    def without(self, i: int) -> "HeldOut":
+        """Return all cases but i."""
+        return self._take(np.delete(np.arange(self.size), i))
+
+    def _take(self, rows: NDArray[np.intp]) -> "HeldOut":
+        parts = (self.log_evidence, self.log_prior, self.seen_evidence, self.seen_prior)
+        return HeldOut(*(part[rows] for part in parts))
+
+    def log_without_outliers(self, eta: Floats) -> Floats:
+        """Return log probability, or density, of the observed responses, shape (eta, n)."""
+        rows = max(1, _BLOCK // max(1, self.log_evidence.size))
+        parts = [self._log_some(eta[start : start + rows]) for start in range(0, eta.size, rows)]
+        return np.concatenate(parts)
+
+    def _log_some(self, eta: Floats) -> Floats:
+        column = eta[:, np.newaxis]
+        total = log_sum(self.log_prior + column[..., np.newaxis] * self.log_evidence, axis=2)
+        return np.asarray(self.seen_prior + column * self.seen_evidence - total)
+
+
+def finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return an array of finite numbers, or raise, naming the first that is not."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.all(np.isfinite(array)):
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} at {place} is {array[place]}: only finite numbers can be used.")
+    return array

@@ -1,0 +1,163 @@
+"""Warnings of a fit: columns, classes and options that may not be what the user means.
+
+Each warning is given once per fit, and points at the caller's line outside of the library.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Ints
+from unselected._warnings import warn
+from unselected.selection.rules import SelectionRule
+from unselected.selection.scores import CountScores, Scores
+from unselected.statistics.unscored import SAME_RESPONSE, TOO_FEW, Unscored
+
+# At most this many columns or classes are named in a message.
+_NAMED = 3
+
+
+def check_selection(
+    scores: Scores[Any],
+    rule: SelectionRule,
+    classes: NDArray[Any],
+    label: ColumnNamer,
+    *,
+    k: Any,
+    corrected: bool,
+) -> None:
+    """Warn where a selection from these scores is doubtful; raise where it is impossible.
+
+    Parameters
+    ----------
+    scores, rule
+        Those of the fit to all cases.
+    classes, label
+        The labels of the classes, and the name of a column.
+    k : int, "loo" or None
+        As the user gave it. A number that is too large is an error; with "loo" it is not.
+    corrected : bool
+        Whether the model is conditioned on the selection.
+    """
+    _check_scored(scores, rule, classes, label, k)
+    if isinstance(scores, CountScores):
+        _warn_of_three_steps(scores.counted.n_three_steps)
+    n_free = scores.size - rule.always.size
+    # A single column leaves nothing to select, now or earlier.
+    if corrected and _is_whole(k) and k == n_free > 1:
+        warn(
+            f"k={k} keeps all {n_free} columns, so there is nothing to correct. If these columns "
+            "were already selected by their relation to y, the correction misses that: pass all "
+            "columns, or set preselected_from to the number of columns before that selection. "
+            "k=None keeps all columns without this warning."
+        )
+
+
+def check_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    """Warn of labels that may mean the same class, and of classes with a single case."""
+    spellings: dict[str, list[str]] = {}
+    for name in (name for name in classes.tolist() if isinstance(name, str)):
+        spellings.setdefault("".join(name.split()).casefold(), []).append(name)
+    alike = [_join(map(repr, names)) for names in spellings.values() if len(names) > 1]
+    if alike:
+        warn(
+            f"the classes {'; '.join(alike[:_NAMED])}{_more(len(alike))} differ only by blanks or "
+            "by upper and lower case, and are treated as different classes. If they are the same "
+            "class, spell them the same way in y."
+        )
+    single = classes[np.bincount(codes, minlength=classes.size) == 1].tolist()
+    if single and len(single) < classes.size:
+        which = "class" if len(single) == 1 else "classes"
+        has = "has" if len(single) == 1 else "have"
+        warn(
+            f"{which} {_join(map(repr, single[:_NAMED]))}{_more(len(single))} {has} one case only, "
+            "too few to learn from: add cases, or drop or merge the class."
+        )
+
+
+def _warn_of_three_steps(n: int) -> None:
+    if n:
+        have = "has" if n == 1 else "have"
+        are = "was" if n == 1 else "were"
+        warn(
+            f"{_count(n, 'column')} {have} three consecutive whole numbers as values, such as "
+            f"genotypes 0, 1 and 2, and {are} cut at the median by binarize='auto'. Set the cut, "
+            "for example binarize=0.5 to separate 0 from 1 and 2, encode each as two columns of 0 "
+            "and 1, or use SelectiveGaussianNB."
+        )
+
+
+def _check_scored(
+    scores: Scores[Any], rule: SelectionRule, classes: NDArray[Any], label: ColumnNamer, k: Any
+) -> None:
+    """Warn of columns that have no score, or raise where the rule needs their scores."""
+    unscored = scores.unscored
+    if not unscored.columns.size:
+        return
+    why = _reasons(unscored, classes, label)
+    lost = np.flatnonzero(np.isin(unscored.columns, rule.always))[:1]
+    if lost.size:
+        one = Unscored(unscored.columns[lost], unscored.reasons[lost])
+        raise ValueError(
+            f"always_keep has {label(int(one.columns[0]))}, which {_reason(one, classes)}: fill in "
+            "its values, or remove it from always_keep."
+        )
+    if rule.n_before is not None:
+        raise ValueError(
+            f"preselected_from={rule.n_before} says that every column was kept by its score, but "
+            f"{why}: fill in the values, or drop the columns."
+        )
+    n_free = scores.size - unscored.columns.size - rule.always.size
+    if n_free == 0:
+        raise ValueError(f"no column can be selected: {why}. Fill in their values.")
+    if _is_whole(k) and k > n_free:
+        raise ValueError(
+            f"k={k} is out of range: only {_count(n_free, 'column')} can be selected, because "
+            f"{why}. Choose a smaller k, or fill in the values."
+        )
+    were = "was" if unscored.columns.size == 1 else "were"
+    warn(f"{why}, and {were} left out of the selection: fill in the values, or drop the columns.")
+
+
+def _reasons(unscored: Unscored, classes: NDArray[Any], label: ColumnNamer) -> str:
+    """Return how many columns have no score, for each reason, and their names."""
+    parts = []
+    for reason in np.unique(unscored.reasons)[::-1]:
+        which = unscored.reasons == reason
+        columns = unscored.columns[which]
+        verb = _reason(Unscored(columns, unscored.reasons[which]), classes)
+        parts.append(f"{_count(columns.size, 'column')} {verb} ({_named(columns, label)})")
+    return "; ".join(parts)
+
+
+def _reason(same: Unscored, classes: NDArray[Any]) -> str:
+    """Return the reason why these columns, which share it, have no score."""
+    has, is_ = ("has", "is") if same.columns.size == 1 else ("have", "are")
+    reason = int(same.reasons[0])
+    if reason == TOO_FEW:
+        return f"{has} too few known values to estimate a variance"
+    if reason == SAME_RESPONSE:
+        return f"{is_} known only for cases with the same response"
+    return f"{has} no known value in class {classes.tolist()[reason]!r}"
+
+
+def _named(columns: Ints, label: ColumnNamer) -> str:
+    return _join(label(int(column)) for column in columns[:_NAMED]) + _more(columns.size)
+
+
+def _join(items: Iterable[str]) -> str:
+    return ", ".join(items)
+
+
+def _more(n: int) -> str:
+    return ", ..." if n > _NAMED else ""
+
+
+def _is_whole(k: Any) -> bool:
+    return isinstance(k, int | np.integer)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,167 @@
+"""Fits of classifiers, with the guard against dependence learned from folds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats, Ints
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import Dependence
+from unselected.estimators.fitting import ExactFitting, LeftOutFit
+from unselected.fitted.base import GuardedClasses
+from unselected.fitted.predictor import ClassPredictor
+from unselected.selection.record import Selection
+from unselected.selection.rules import SelectionRule
+from unselected.statistics.leaving_out import LeftOut
+
+# The number of folds that the guard is learned from.
+N_FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFitting(ExactFitting):
+    """A fit of a classifier.
+
+    Attributes
+    ----------
+    dependence : {"none", "tempered", "correlated"}
+        Whether the power of the likelihood is learned from folds ("tempered"), and also the weights
+        of likelihoods other than the model's own ("correlated").
+    """
+
+    dependence: Dependence
+
+    def predictor(self, scores: Any, selection: Selection[Any]) -> ClassPredictor:
+        """Return the predictor of a fit to all cases, with its guard."""
+        fitted = self.fitted(scores, selection, slice(None))
+        if self.dependence == "none":
+            return ClassPredictor(fitted)
+        predictor = self._with_within(
+            fitted, lambda: self.table.X[:, selection.indices], self.table.y
+        )
+        return replace(predictor, average=LikelihoodAverage.learn(self._held_out()))
+
+    def held_out(self) -> HeldOut:
+        """Return the evidence on each case from a fit without its fold, selection included."""
+        return self._held_out()[0]
+
+    def _held_out(self) -> list[HeldOut]:
+        """Return the same for each likelihood, the model's own first."""
+        sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
+        self.check_classes_left(sets)
+        return self._seen_by(self.fits_without(sets)[0])
+
+    def _predictor_without(
+        self, fitted: GuardedClasses, left: LeftOut, rows: Callable[[], NDArray[Any]]
+    ) -> ClassPredictor:
+        return self._with_within(fitted, rows, self.table.y[left.kept])
+
+    def _with_within(
+        self, fitted: GuardedClasses, values: Callable[[], NDArray[Any]], y: NDArray[np.intp]
+    ) -> ClassPredictor:
+        """Return the predictor, with the correlations within classes where they are needed."""
+        if self.dependence != "correlated":
+            return ClassPredictor(fitted)
+        rows = fitted.rows(values(), self.table.label)
+        return ClassPredictor(fitted, within=fitted.within_classes(rows, y))
+
+    def log_proba_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
+    ) -> list[list[Floats]]:
+        """Return log class probabilities of the cases asked for, from fits without sets of cases.
+
+        There is an array of shape (asked, G) for each rule and set. Everything is learned without
+        the set, the guard included.
+        """
+        return [
+            [self._log_proba(fit) for fit in fits] for fits in self._whole_fits_without(sets, rules)
+        ]
+
+    def intervals_without(
+        self, sets: list[LeftOut], level: float
+    ) -> list[tuple[Floats, Floats, Floats]]:
+        """Return, for each set, probabilities of the cases asked for, lower and upper ends."""
+        return [self._interval(fit, level) for fit in self._whole_fits_without(sets, None)[0]]
+
+    def _interval(self, fit: LeftOutFit, level: float) -> tuple[Floats, Floats, Floats]:
+        label = self.table.label
+        lower, upper = fit.predictor.predict_proba_interval(fit.rows, level=level, label=label)
+        return np.exp(self._log_proba(fit)), lower, upper
+
+    def _log_proba(self, fit: LeftOutFit) -> Floats:
+        log_proba: Floats = fit.predictor.predict_log_proba(fit.rows, label=self.table.label)
+        return log_proba
+
+    def _whole_fits_without(
+        self, sets: list[LeftOut], rules: list[SelectionRule] | None
+    ) -> list[list[LeftOutFit]]:
+        """Fit as `fits_without` does, and learn the guard without each set."""
+        guards = self.dependence != "none"
+        inner: list[list[LeftOut]] = [self._folds(left) if guards else [] for left in sets]
+        together = [*sets, *(left for folds in inner for left in folds)]
+        self.check_classes_left(together)
+        results = []
+        for fits in self.fits_without(together, rules):
+            outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
+            if guards:
+                seen = [self._seen_by([next(rest) for _ in folds]) for folds in inner]
+                learned = [LikelihoodAverage.learn(cases) for cases in seen]
+                outer = [_guarded(*both) for both in zip(outer, learned, strict=True)]
+            results.append(outer)
+        return results
+
+    def check_classes_left(self, sets: list[LeftOut]) -> None:
+        """Raise where a set contains all cases of a class."""
+        y, classes = self.table.y, self.table.classes
+        sizes = np.bincount(y, minlength=classes.size)
+        for left in sets:
+            gone = np.flatnonzero(np.bincount(y[left.out], minlength=classes.size) == sizes)
+            if gone.size:
+                raise ValueError(
+                    f"class {classes[gone].tolist()[0]!r} has too few cases ({sizes[gone[0]]}): "
+                    "leaving cases out leaves none of it. Add cases of that class, or drop or "
+                    "merge it."
+                )
+
+    def _folds(self, left: LeftOut) -> list[LeftOut]:
+        """Return sets that also leave out a fold of the remaining cases."""
+        fold_of = dealt(self.table.y[left.kept], N_FOLDS)
+        folds = [left.kept[fold_of == f] for f in np.unique(fold_of)]
+        n = self.table.y.size
+        return [LeftOut.rows(np.union1d(left.out, fold), n, asked=fold) for fold in folds]
+
+    def _seen_by(self, fits: list[LeftOutFit]) -> list[HeldOut]:
+        """Return the evidence on the cases of each fold from the fit without it, by likelihood."""
+        parts = [
+            fit.predictor.log_evidence(fit.predictor.fitted.rows(fit.rows, self.table.label))
+            for fit in fits
+        ]
+        priors = [np.tile(fit.predictor.log_prior(), (len(fit.rows), 1)) for fit in fits]
+        rows = np.concatenate([fit.left.asked for fit in fits])
+        order = np.argsort(rows)
+        y, prior = self.table.y[rows[order]], np.concatenate(priors)[order]
+        evidence = np.concatenate(parts, axis=1)[:, order]
+        return [HeldOut.of_classes(one, prior, y) for one in evidence]
+
+
+def _guarded(fit: LeftOutFit, average: LikelihoodAverage) -> LeftOutFit:
+    """Return a fit with its guard, without computing its posterior again."""
+    return replace(fit, predictor=replace(fit.predictor, average=average))
+
+
+def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:
+    """Return a fold for each case: stratified by class, in a fixed random order.
+
+    >>> folds = dealt(np.array([0, 0, 0, 1, 1, 1]), 3)
+    >>> sorted(folds[:3].tolist()), sorted(folds[3:].tolist())
+    ([0, 1, 2], [0, 1, 2])
+    """
+    shuffled = np.random.default_rng(0).permutation(y.size)
+    order = shuffled[np.argsort(y[shuffled], kind="stable")]
+    fold_of = np.empty(y.size, dtype=np.int64)
+    fold_of[order] = np.arange(y.size) % n_folds
+    return fold_of

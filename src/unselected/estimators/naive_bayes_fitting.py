@@ -1,0 +1,143 @@
+"""Fits of the three naive Bayes models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unselected._typing import Floats, Ints
+from unselected.estimators.class_fitting import ClassFitting
+from unselected.estimators.fitting import ExactFitting
+from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.regression import FittedRegression
+from unselected.models.batch import condition_all
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.gaussian import GaussianModel
+from unselected.models.regression import RegressionModel
+from unselected.selection.leaving_out import (
+    class_scores_without,
+    count_scores_without,
+    line_scores_without,
+)
+from unselected.selection.record import Selection
+from unselected.selection.streaming import (
+    StreamingSelection,
+    class_scores,
+    count_scores,
+    line_scores,
+)
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.leaving_out import LeftOut
+from unselected.statistics.line import LineStatistics
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliFitting(ClassFitting):
+    """A fit of the model for binary features and two classes."""
+
+    model: BernoulliModel
+    binarize: Binarize
+
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns, from all cases."""
+        t = self.table
+        return count_scores(t.X, t.y, self.binarize, t.label, stream)
+
+    def scores_without(
+        self, sets: list[LeftOut], new_stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
+        """Return the scores without each of several sets of cases."""
+        t = self.table
+        return count_scores_without(t.X, t.y, self.binarize, t.label, sets, new_stream)
+
+    def _together(self, fitted: list[FittedBernoulli]) -> list[FittedBernoulli]:
+        models = {one.model for one in fitted}
+        if len(models) != 1:
+            return fitted
+        posteriors = condition_all(models.pop(), [(one.counts, one.event) for one in fitted])
+        return [replace(one, given=each) for one, each in zip(fitted, posteriors, strict=True)]
+
+    def fitted(
+        self,
+        scores: Any,
+        selection: Selection[Any],
+        rows: Ints | slice,  # noqa: ARG002
+    ) -> FittedBernoulli:
+        """Return the model conditioned on the kept columns."""
+        counted = scores.take(selection.indices)
+        return FittedBernoulli(
+            model=self._with_groups(self.model, selection),
+            counts=counted.counts,
+            event=self.event(selection),
+            thresholds=counted.cuts,
+            binarize=self.binarize,
+            classes=self.table.classes,
+            names=self.names(selection),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianFitting(ClassFitting):
+    """A fit of the model for real-valued features and classes."""
+
+    model: GaussianModel
+    pseudocounts: Floats
+
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns, from all cases."""
+        t = self.table
+        return class_scores(t.X, t.y, t.classes.size, t.label, stream)
+
+    def scores_without(
+        self, sets: list[LeftOut], new_stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
+        """Return the scores without each of several sets of cases."""
+        t = self.table
+        return class_scores_without(t.X, t.y, t.classes.size, t.label, sets, new_stream)
+
+    def fitted(
+        self,
+        scores: Any,
+        selection: Selection[Any],
+        rows: Ints | slice,  # noqa: ARG002
+    ) -> FittedGaussian:
+        """Return the model conditioned on the kept columns."""
+        return FittedGaussian(
+            model=self._with_groups(self.model, selection),
+            moments=scores.take(selection.indices),
+            event=self.event(selection),
+            pseudocounts=self.pseudocounts,
+            classes=self.table.classes,
+            names=self.names(selection),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionFitting(ExactFitting):
+    """A fit of the model for real-valued features and a real-valued response."""
+
+    model: GaussianModel
+
+    def scores(self, stream: StreamingSelection) -> Any:
+        """Return the scores of the columns, from all cases."""
+        t = self.table
+        return line_scores(t.X, t.y, t.label, stream)
+
+    def scores_without(
+        self, sets: list[LeftOut], new_stream: Callable[[], StreamingSelection]
+    ) -> list[Any]:
+        """Return the scores without each of several sets of cases."""
+        t = self.table
+        return line_scores_without(t.X, t.y, t.label, sets, new_stream)
+
+    def fitted(
+        self, scores: Any, selection: Selection[Any], rows: Ints | slice
+    ) -> FittedRegression:
+        """Return the model conditioned on these cases of the kept columns."""
+        moments = scores.take(selection.indices)
+        return FittedRegression(
+            model=RegressionModel(self._with_groups(self.model, selection)),
+            statistics=LineStatistics(moments, float(self.table.y[rows].mean())),
+            event=self.event(selection),
+            names=self.names(selection),
+        )

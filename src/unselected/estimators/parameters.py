@@ -1,0 +1,119 @@
+"""Checks of parameters: each returns a valid value, or raises an error that names the parameter."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.selection.events import Statistic
+from unselected.statistics.binarizing import Binarize
+
+
+def shown(value: Any) -> str:
+    """Return the text of a value for errors: numpy scalars are shown as Python values.
+
+    >>> shown(np.float64(2.5)), shown((np.int64(1), "a")), shown(np.str_("a"))
+    ('2.5', "(1, 'a')", "'a'")
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        return repr(value.tolist())
+    if type(value) in (list, tuple):
+        return repr(type(value)(v.item() if isinstance(v, np.generic) else v for v in value))
+    return repr(value)
+
+
+def is_a(kind: type, value: Any) -> bool:
+    """Say whether a value is a number of this type; True and False are not numbers."""
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
+def check_choice(parameter: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless the value is one of the choices."""
+    if not (isinstance(value, str) and value in choices):
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{parameter}={shown(value)} is not one of {listed}.")
+
+
+def check_flag(parameter: str, value: Any) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{parameter}={shown(value)} must be True or False.")
+
+
+def check_whole(parameter: str, value: Any, low: int, high: int | None, meaning: str) -> int:
+    """Return an integer within bounds, or raise."""
+    if not is_a(Integral, value):
+        raise TypeError(f"{parameter}={shown(value)} must be a whole number: {meaning}.")
+    if value < low or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{parameter}={value} is out of range: it must be {bounds}, {meaning}.")
+    return int(value)
+
+
+def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
+    """Return a value that the statistic can have, or raise."""
+    if not is_a(Real, value):
+        bounds = "from 0 to 1" if statistic == "|COR|" else "of at least 0"
+        raise TypeError(f"{parameter}={shown(value)} must be a number {bounds}.")
+    if statistic == "|COR|" and not 0.0 <= value <= 1.0:
+        raise ValueError(
+            f"{parameter}={value} is out of range: an absolute correlation is from 0 to 1."
+        )
+    if not 0.0 <= value < np.inf:
+        raise ValueError(f"{parameter}={value} is out of range: an F statistic is at least 0.")
+    return float(value)
+
+
+def check_number(parameter: str, value: Any, else_: str) -> None:
+    """Raise unless the value is a number other than NaN."""
+    if not is_a(Real, value) or np.isnan(value):
+        raise ValueError(f"{parameter}={shown(value)} must be a number, {else_}.")
+
+
+def check_binarize(value: Any) -> Binarize:
+    """Return how columns become bits; a number is returned as float."""
+    if isinstance(value, str):
+        check_choice("binarize", value, ("auto", "median"))
+    elif value is not None:
+        check_number("binarize", value, "or 'auto', 'median' or None")
+        return float(value)
+    how: Binarize = value
+    return how
+
+
+def check_zero_or_between(parameter: str, value: Any, low: float, high: float) -> float:
+    """Return 0 or a number within bounds, or raise."""
+    if not is_a(Real, value) or not (value == 0.0 or low <= value <= high):
+        raise ValueError(
+            f"{parameter}={shown(value)} must be 0, or a number from {low:g} to {high:g}."
+        )
+    return float(value)
+
+
+def check_pseudocounts(value: Any, n_classes: int) -> NDArray[np.float64]:
+    """Return a positive number for each class, or raise."""
+    numbers = [value] * n_classes if is_a(Real, value) else value
+    try:
+        counts = np.array([float(number) for number in numbers if not isinstance(number, str)])
+    except (TypeError, ValueError):
+        counts = np.array([])
+    if counts.size != n_classes or not np.all((counts > 0.0) & (counts < np.inf)):
+        raise ValueError(
+            f"class_pseudocounts={shown(value)} must be a positive number, or one for each of the "
+            f"{n_classes} classes."
+        )
+    return counts
+
+
+def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:
+    """Return two positive finite numbers, or raise."""
+    try:
+        first, second = (float(number) for number in value if not isinstance(number, str))
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter}={shown(value)} must be two numbers: {meaning}.") from None
+    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
+        raise ValueError(
+            f"{parameter}={shown(value)} must be two positive finite numbers: {meaning}."
+        )
+    return first, second

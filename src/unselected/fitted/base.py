@@ -1,0 +1,267 @@
+"""The contract of a fitted model, which predicts from the kept columns.
+
+There is one class per model. All of them need only numpy and scipy. None depends on whether it came
+from an estimator, from a file, or from a fit without some of the cases.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected.columns.blocks import check_finite
+from unselected.dependence.correlated import FeatureLaws, WithinClasses
+from unselected.fitted.effects import Effect
+from unselected.fitted.json_checks import Entries
+from unselected.models.two_groups import FractionSummary, summarize_fraction
+from unselected.omission.real import log_real_omission
+from unselected.selection.events import RealEvent, Statistic
+
+Seen = dict[str, NDArray[Any]]
+
+
+class Related(NamedTuple):
+    """Results of two groups of features: the related fraction, and P(related) of kept features."""
+
+    fraction: FractionSummary
+    probability: Floats
+
+
+# Entries of a feature's description that do not come from the model.
+_NOT_OWN = ("name", "score", "related_probability")
+
+
+class Fitted(ABC):
+    """A model conditioned on the kept columns and on the event.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in a model file.
+    keys : tuple of str
+        The entries of a model file that are its own.
+    event : Event or RealEvent
+        The event that the model is conditioned on; empty for the uncorrected posterior.
+    names : array of shape (k,) or None
+    """
+
+    kind: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    event: Any
+    names: NDArray[Any] | None
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+
+    @property
+    def statistic(self) -> Statistic:
+        """The score of the features."""
+        statistic: Statistic = self.event.statistic
+        return statistic
+
+    @abstractmethod
+    def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
+        """Return rows of the kept columns, in their order, as the model sees them."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> list[Floats]:
+        """Arrays of the posterior, which are finite if the model's numbers are consistent."""
+
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related; None where all are."""
+        return None
+
+    def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:  # noqa: ARG002
+        """Return what was observed of each kept feature, and its effects with intervals."""
+        raise TypeError(
+            f"a {self.kind} model has no effects of single features: its posterior is of latent "
+            "variables. Fit a naive Bayes model for effects."
+        )
+
+    @abstractmethod
+    def describe(self, scores: Sequence[float]) -> list[Entries]:
+        """Return what is known of each kept feature, in plain types and in their order."""
+
+    def cells(self, feature: Entries) -> dict[str, str]:
+        """Return the description of a feature as the cells of a table, by their headers."""
+        told = {name: value for name, value in feature.items() if name not in _NOT_OWN}
+        return {**self._own_cells(told), **_related_cells(feature)}
+
+    def _own_cells(self, told: Entries) -> dict[str, str]:
+        return {name: short(value) for name, value in told.items()}
+
+    @property
+    @abstractmethod
+    def priors(self) -> Entries:
+        """The hyperparameters by the names of the estimator's parameters."""
+
+    def remarks_on_saving(self) -> list[str]:
+        """Return remarks for the user on a model file of this model."""
+        return []
+
+    @abstractmethod
+    def to_json(self) -> Entries:
+        """Return the entries of ``keys`` for a model file."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, entries: Entries) -> Self:
+        """Return a model from its entries, each checked."""
+
+
+class ExactFitted(Fitted):
+    """A fitted model with an exact posterior."""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> Any:
+        """The posterior of the concentration as weighted nodes."""
+
+    @property
+    def numbers(self) -> list[Floats]:
+        """Arrays of the posterior, which are finite if the model's numbers are consistent."""
+        return [self.nodes.log_alpha, self.nodes.log_weights]
+
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related; None where all are."""
+        return related_of(self.nodes)
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """The number of training cases."""
+
+    @property
+    def class_sizes(self) -> dict[Any, int] | None:
+        """The numbers of training cases by class; None where there are none."""
+        return None
+
+    @abstractmethod
+    def omission_probability(self, concentration: Floats) -> Floats:
+        """Return P(a feature without missing values is at most at the cut | concentration)."""
+
+    @abstractmethod
+    def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
+        """Return what was seen of each kept feature, and its effects with intervals."""
+
+
+class FittedClasses(Fitted):
+    """A model of classes.
+
+    Attributes
+    ----------
+    classes : array of shape (G,)
+    """
+
+    classes: NDArray[Any]
+
+    @property
+    @abstractmethod
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+
+    @abstractmethod
+    def log_evidence(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(row | class), shape (rows, classes), for rows as the model sees them."""
+
+    @abstractmethod
+    def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return log P(row | class, node), (rows, classes, nodes), and the nodes' log weights."""
+
+    @property
+    def laws(self) -> FeatureLaws:
+        """What the posterior says of single features."""
+        raise TypeError(f"a {self.kind} model has no guard against dependence.")
+
+    def log_by_feature(self, rows: NDArray[Any]) -> Floats:  # noqa: ARG002
+        """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, classes)."""
+        raise TypeError(f"a {self.kind} model does not add up over features.")
+
+
+class GuardedClasses(FittedClasses, ExactFitted):
+    """A naive Bayes model of classes, which can have a guard against dependence."""
+
+    @property
+    @abstractmethod
+    def laws(self) -> FeatureLaws:
+        """What the posterior says of single features."""
+
+    @abstractmethod
+    def log_by_feature(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, classes)."""
+
+    @abstractmethod
+    def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
+        """Return correlations and variances of the kept columns within classes."""
+
+
+class ResponsePosterior(Protocol):
+    """Predictive distributions of a real response, given rows of the kept features."""
+
+    def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return means and standard deviations of the predictive distributions."""
+
+    def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
+        """Return their quantiles, shape (rows, levels)."""
+
+    def log_density(self, X: Floats, y: Floats) -> Floats:
+        """Return the log predictive densities of responses."""
+
+    def cdf(self, X: Floats, y: Floats) -> Floats:
+        """Return the predictive distribution functions at y."""
+
+
+class FittedResponse(Fitted):
+    """A model of a real response."""
+
+    @property
+    @abstractmethod
+    def posterior(self) -> ResponsePosterior:
+        """The predictive distributions of the response."""
+
+
+def related_of(posterior: Any) -> Related | None:
+    """Return the results of a posterior with two groups of features; None without groups."""
+    if posterior.fractions is None:
+        return None
+    fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
+    return Related(fraction, posterior.related)
+
+
+def real_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
+    """Return rows as doubles, in which NaN is a missing value; infinities are an error."""
+    check_finite(X, label, missing_allowed=True)
+    return np.asarray(X, dtype=np.float64)
+
+
+def complete_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
+    """Return rows as doubles; a missing value is an error, and so are infinities."""
+    check_finite(X, label)
+    return np.asarray(X, dtype=np.float64)
+
+
+def real_omission_probability(event: RealEvent, concentration: Floats) -> Floats:
+    """Return the omission probability of a real-valued feature without missing values."""
+    return np.exp(log_real_omission(1.0 / concentration, event.patterns(slice(1)))[:, 0])
+
+
+def short(value: float) -> str:
+    """Return a number with four digits.
+
+    >>> short(0.123456)
+    '0.1235'
+    """
+    return f"{value:.4g}"
+
+
+def _related_cells(feature: Entries) -> dict[str, str]:
+    probability = feature.get("related_probability")
+    return {} if probability is None else {"related": f"{probability:.3f}"}

@@ -1,0 +1,297 @@
+"""The parts that model files share: names, classes, priors, counts, events; each is checked.
+
+The checks make sure that the posterior can be computed: counts are possible for the numbers of
+cases, sums of squares have logarithms, and the event is possible.
+"""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected.fitted.json_checks import (
+    Entries,
+    Fault,
+    check_choice,
+    check_list,
+    check_real,
+    check_reals,
+    check_record,
+    check_text,
+    check_whole,
+    check_wholes,
+    show,
+)
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, GaussianPrior
+from unselected.selection.correlation import threshold_cut
+from unselected.selection.events import Event, RealEvent, Statistic
+from unselected.statistics.binarizing import Binarize
+from unselected.statistics.counts import ClassCounts
+
+# Upper limits for a file: above any real model, but too low to exhaust a machine at once.
+MOST_FEATURES = 10**15
+MOST_CASES = 10**6
+_MOST_PATTERNS = 10**6
+# Finer rules serve only to check the numerics; with shrinkage the nodes grow quadratically.
+_MOST_REFINEMENT, _MOST_REAL_REFINEMENT = 64, 4
+# Numbers computed from priors beyond these bounds lose all digits.
+_LEAST_PRIOR, _LARGEST_PRIOR = 1e-9, 1e9
+# Sums of squares as training allows them, and lam of an event.
+LEAST_SQUARES, LARGEST_SQUARES = 1e-280, 1e280
+_LEAST_LAM, _LARGEST_LAM = 1e-12, 2e6
+# A cut on COR^2 is a ratio of such numbers: those of the smallest threshold have 650 digits.
+_DIGITS = re.compile(r"[0-9]{1,1000}")
+LARGEST = float(np.finfo(np.float64).max)
+
+_CLASS_TYPES: dict[str, tuple[type, Any]] = {
+    "str": (str, object),
+    "int": (int, np.int64),
+    "bool": (bool, np.bool_),
+    "float": (float, np.float64),
+}
+
+
+# --- what all kinds have -------------------------------------------------------------------------
+
+
+def names_entry(names: NDArray[Any] | None) -> list[Any] | None:
+    """Return the names of the kept columns as a list."""
+    return None if names is None else list(names.tolist())
+
+
+def parse_names(entry: object, k: int) -> NDArray[Any] | None:
+    """Return the names of the kept columns: distinct texts, or None."""
+    if entry is None:
+        return None
+    names = [check_text(name, "names") for name in check_list(entry, "names", k)]
+    if len(set(names)) < k:
+        raise Fault("names has a name twice.")
+    array = np.empty(k, dtype=object)
+    array[:] = names
+    return array
+
+
+def classes_entry(classes: NDArray[Any]) -> Entries:
+    """Return the name of the labels' type, because not every program distinguishes 1 and 1.0."""
+    values = [label.item() if isinstance(label, np.generic) else label for label in classes]
+    types = {type(value) for value in values}
+    for name, (known, _) in _CLASS_TYPES.items():
+        if types == {known}:
+            return {"type": name, "values": values}
+    raise Fault(f"the classes {show(values)} are not all text, whole numbers, numbers or booleans.")
+
+
+def parse_classes(entry: object, n_classes: int) -> NDArray[Any]:
+    """Return the labels of the classes, of the type that the file tells."""
+    classes = check_record(entry, "classes", ("type", "values"))
+    name = check_choice(classes["type"], "classes type", tuple(_CLASS_TYPES))
+    known, dtype = _CLASS_TYPES[name]
+    check: dict[str, Callable[[object], object]] = {
+        "str": lambda value: check_text(value, "classes"),
+        "int": lambda value: check_whole(value, "classes", -(2**63), 2**63 - 1),
+        "float": lambda value: check_real(value, "classes"),
+        "bool": lambda value: value,
+    }
+    values = [check[name](value) for value in check_list(classes["values"], "classes", n_classes)]
+    if any(type(value) is not known for value in values) or len(set(values)) < n_classes:
+        number = "two" if n_classes == 2 else n_classes
+        raise Fault(f"classes has {show(values)} where {number} different labels are expected.")
+    labels = np.empty(n_classes, dtype=dtype)
+    labels[:] = values
+    return labels
+
+
+def priors_entry(model: Any, names: tuple[str, ...]) -> Entries:
+    """Return the hyperparameters, with ``least_fraction`` only where there are two groups."""
+    fraction = getattr(model, "least_fraction", None)
+    groups = {} if fraction is None else {"least_fraction": fraction}
+    return {name: float(getattr(model, name)) for name in names} | groups
+
+
+def _least_fraction(priors: Entries) -> float | None:
+    """Return the smallest fraction of related features; None where all are related."""
+    if "least_fraction" not in priors:
+        return None
+    return check_real(priors["least_fraction"], "priors least_fraction", 1.0 / MOST_FEATURES, 1.0)
+
+
+def parse_prior(value: object, what: str) -> float:
+    """Return a number of a prior."""
+    return check_real(value, what, _LEAST_PRIOR, _LARGEST_PRIOR)
+
+
+def _refinement(entries: Entries, most: int) -> int:
+    return check_whole(entries["refinement"], "quadrature refinement", 1, most)
+
+
+# --- binary features, two classes ----------------------------------------------------------------
+
+
+def binarize_entry(binarize: Binarize) -> str | float | None:
+    """Return how columns become bits."""
+    return binarize if binarize is None or isinstance(binarize, str) else float(binarize)
+
+
+def count_event_entry(event: Event) -> Entries:
+    """Write the cut as two strings of digits: its numbers exceed 64 bits."""
+    cut = event.cut
+    return {
+        "cut": None if cut is None else [str(cut.numerator), str(cut.denominator)],
+        "n_below": event.n_below,
+        "n_at_most": event.n_at_most,
+        "n_lottery": event.n_lottery,
+        "n_kept_ties": event.n_kept_ties,
+    }
+
+
+def parse_counts(entry: object) -> ClassCounts:
+    """Return the numbers of ones by class."""
+    counts = check_record(entry, "counts", ("I0", "I1", "n0", "n1"))
+    n0 = check_whole(counts["n0"], "counts n0", 1, MOST_CASES)
+    n1 = check_whole(counts["n1"], "counts n1", 1, MOST_CASES)
+    I0 = [check_whole(I, "counts I0", 0, n0) for I in check_list(counts["I0"], "counts I0")]
+    I1 = check_wholes(counts["I1"], "counts I1", len(I0), 0, n1)
+    return ClassCounts(np.array(I0, dtype=np.int64), np.array(I1, dtype=np.int64), n0, n1)
+
+
+def parse_count_event(entry: object, k: int) -> Event:
+    """Return what is known of omitted binary features."""
+    names = ("n_below", "n_at_most", "n_lottery", "n_kept_ties")
+    fields = check_record(entry, "event", ("cut", *names))
+    numbers = {name: check_whole(fields[name], f"event {name}", 0, MOST_FEATURES) for name in names}
+    event = Event(_parse_cut(fields["cut"]), **numbers)
+    _check_cut_known(event)
+    if event.n_below and event.cut == 0:
+        raise Fault("event has features below a cut of 0, where there is nothing.")
+    low = 1 if event.n_lottery else 0
+    check_whole(event.n_kept_ties, "event n_kept_ties", low, k)
+    return event
+
+
+def _check_cut_known(event: Event | RealEvent) -> None:
+    if event.n_omitted and event.cut is None:
+        raise Fault("event has omitted features but no cut.")
+
+
+def _parse_cut(entry: object) -> Fraction | None:
+    if entry is None:
+        return None
+    numerator, denominator = (_digits(part) for part in check_list(entry, "event cut", 2))
+    if denominator == 0 or Fraction(numerator, denominator) > threshold_cut(1.0):
+        raise Fault("event cut is no ratio from 0 to 1.")
+    return Fraction(numerator, denominator)
+
+
+def _digits(part: object) -> int:
+    if not isinstance(part, str) or not _DIGITS.fullmatch(part):
+        raise Fault(f"event cut has {show(part)} where digits are expected.")
+    return int(part)
+
+
+def parse_bernoulli_model(priors_entry: object, quadrature_entry: object) -> BernoulliModel:
+    """Return the model of binary features."""
+    names = ("f0", "f1", "a", "b")
+    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
+    quadrature = check_record(quadrature_entry, "quadrature", ("rule", "refinement"))
+    least_fraction = _least_fraction(priors)
+    rules = ("exact", "paper")
+    return BernoulliModel(
+        **{name: parse_prior(priors[name], f"priors {name}") for name in names},
+        quadrature=check_choice(
+            quadrature["rule"], "quadrature rule", rules if least_fraction is None else rules[:1]
+        ),
+        refinement=_refinement(
+            quadrature, _MOST_REFINEMENT if least_fraction is None else _MOST_REAL_REFINEMENT
+        ),
+        least_fraction=least_fraction,
+    )
+
+
+def parse_binarize(entry: object) -> Binarize:
+    """Return how columns become bits."""
+    if entry is None:
+        return None
+    if isinstance(entry, str):
+        chosen = check_choice(entry, "binarize", ("auto", "median"))
+        return "median" if chosen == "median" else "auto"
+    return check_real(entry, "binarize")
+
+
+# --- real-valued features ------------------------------------------------------------------------
+
+
+def real_event_entry(event: RealEvent) -> Entries:
+    """Return what is known of omitted real-valued features."""
+    return {
+        "cut": event.cut,
+        "statistic": event.statistic,
+        "lam": event.lam,
+        "nu": event.nu.astype(np.int64),
+        "n_features": event.n_features,
+    }
+
+
+def gaussian_model_entries(model: GaussianPrior, event: RealEvent) -> Entries:
+    """Return the event, the priors and the quadrature of real-valued features."""
+    return {
+        "event": real_event_entry(event),
+        "priors": priors_entry(model, ("a", "b", "shrinkage")),
+        "quadrature": {"refinement": model.refinement},
+    }
+
+
+def parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> GaussianModel:
+    """Return the model of real-valued features."""
+    names = ("a", "b", "shrinkage")
+    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
+    quadrature = check_record(quadrature_entry, "quadrature", ("refinement",))
+    least, most = SHRINKAGE_BOUNDS
+    shrinkage = check_real(priors["shrinkage"], "priors shrinkage", 0.0, most)
+    if 0.0 < shrinkage < least:
+        raise Fault(
+            f"priors shrinkage has {shrinkage!r}, where 0 or a number from {least!r} on is "
+            "expected."
+        )
+    least_fraction = _least_fraction(priors)
+    if shrinkage > 0.0 and least_fraction is not None:
+        raise Fault("priors has both shrinkage and least_fraction, which cannot be combined.")
+    return GaussianModel(
+        a=parse_prior(priors["a"], "priors a"),
+        b=parse_prior(priors["b"], "priors b"),
+        shrinkage=shrinkage,
+        refinement=_refinement(quadrature, _MOST_REAL_REFINEMENT),
+        least_fraction=least_fraction,
+    )
+
+
+def parse_real_event(entry: object, statistic: Statistic, q: int) -> RealEvent:
+    """Return what is known of omitted real-valued features."""
+    fields = check_record(entry, "event", ("cut", "statistic", "lam", "nu", "n_features"))
+    check_choice(fields["statistic"], "event statistic", (statistic,))
+    rows = check_list(fields["lam"], "event lam")
+    m = check_whole(len(rows), "the length of event lam", 1, _MOST_PATTERNS)
+    lam = [check_reals(row, "event lam", q, _LEAST_LAM, _LARGEST_LAM) for row in rows]
+    nu = check_wholes(fields["nu"], "event nu", m, 1, MOST_CASES)
+    n_features = check_wholes(fields["n_features"], "event n_features", m, 0, MOST_FEATURES)
+    check_whole(sum(n_features), "the sum of event n_features", 0, MOST_FEATURES)
+    event = RealEvent(
+        cut=None if fields["cut"] is None else check_score(fields["cut"], "event cut", statistic),
+        statistic=statistic,
+        lam=np.array(lam),
+        nu=np.array(nu, dtype=np.float64),
+        n_features=np.array(n_features, dtype=np.int64),
+    )
+    _check_cut_known(event)
+    if np.any((event.n_features > 0) & (event.kappa < LEAST_SQUARES)):
+        raise Fault("event has features at most at a cut of about 0, where there is nothing.")
+    return event
+
+
+def check_score(value: object, what: str, statistic: Statistic) -> float:
+    """Return a value that the statistic can have."""
+    return check_real(value, what, 0.0, 1.0 if statistic == "|COR|" else LARGEST)

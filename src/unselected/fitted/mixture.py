@@ -1,0 +1,198 @@
+"""The fitted mixture of two latent groups of cases, binary features and two classes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected.fitted.base import FittedClasses, short
+from unselected.fitted.json_checks import (
+    Entries,
+    check_choice,
+    check_list,
+    check_reals,
+    check_record,
+)
+from unselected.fitted.json_draws import (
+    check_probabilities,
+    drawn_rows,
+    parse_array,
+    parse_n_draws,
+    remarks_on_draws,
+)
+from unselected.fitted.json_parts import (
+    binarize_entry,
+    classes_entry,
+    count_event_entry,
+    parse_binarize,
+    parse_classes,
+    parse_count_event,
+    parse_names,
+    parse_prior,
+    priors_entry,
+)
+from unselected.models.mixture import MixtureModel
+from unselected.models.mixture_posterior import MixturePredictive
+from unselected.selection.events import Event
+from unselected.statistics.binarizing import Binarize, binarize_columns
+
+_PRIORS = ("a", "b", "a0", "b0")
+# Smallest log of a rate: no double that a chain draws is below.
+_LEAST_LOG = -1e6
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMixture(FittedClasses):
+    """The predictions of the draws, the kept columns' cuts, the event, and the model.
+
+    Attributes
+    ----------
+    model : MixtureModel
+    predictive : MixturePredictive
+        The predictive distribution of a new case for each draw.
+    event : Event
+    thresholds : array of shape (k,)
+        A value above is a one.
+    binarize : {"auto", "median"}, float or None
+    classes : array of shape (2,)
+    names : array of shape (k,) or None
+    """
+
+    kind: ClassVar[str] = "mixture"
+    keys: ClassVar[tuple[str, ...]] = (
+        "classes",
+        "thresholds",
+        "binarize",
+        "event",
+        "priors",
+        "adjust_labels",
+        "draws",
+    )
+
+    model: MixtureModel
+    predictive: MixturePredictive
+    event: Event
+    thresholds: Floats
+    binarize: Binarize
+    classes: NDArray[Any]
+    names: NDArray[Any] | None
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return int(self.thresholds.size)
+
+    @property
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+        return self.predictive.log_psi
+
+    @property
+    def numbers(self) -> list[Floats]:
+        """Arrays of the posterior, which are finite if the model's numbers are consistent."""
+        return [self.predictive.log_share, self.predictive.log_one, self.predictive.log_zero]
+
+    def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
+        """Return rows of the kept columns, in their order, as bits."""
+        return binarize_columns(X, self.thresholds, self.binarize, label)
+
+    def log_evidence(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(row | class), shape (rows, 2)."""
+        return np.asarray(self.predictive.log_joint(rows) - self.log_psi)
+
+    def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return log P(row | class, draw), (rows, 2, draws), and the draws' log weights.
+
+        All draws are divided by the class probabilities averaged over draws, so that the average is
+        that of `log_evidence`.
+        """
+        n_draws = len(self.predictive.log_share)
+        logs = self.predictive.log_joint_by_draw(rows) - self.log_psi[:, np.newaxis]
+        return np.asarray(logs), np.full(n_draws, -np.log(n_draws))
+
+    @cached_property
+    def _rates(self) -> Floats:
+        """Posterior mean rates of ones in the two groups, shape (k, 2)."""
+        return np.asarray(np.exp(self.predictive.log_one).mean(axis=0).T)
+
+    def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
+        """Return the rates of ones in the two latent groups, and the cut."""
+        return [
+            {"group_rates": rates.tolist(), "cut": float(cut)}
+            for rates, cut in zip(self._rates, self.thresholds, strict=True)
+        ]
+
+    def _own_cells(self, told: Entries) -> dict[str, str]:
+        rates = {f"rate in group {g}": short(rate) for g, rate in enumerate(told["group_rates"])}
+        return {**rates, "cut": f"{told['cut']:g}"}
+
+    @property
+    def priors(self) -> Entries:
+        """The hyperparameters by the names of the estimator's parameters."""
+        return {
+            "concentration_prior": [self.model.a, self.model.b],
+            "response_prior": [self.model.a0, self.model.b0],
+        }
+
+    @property
+    def _draws_and_numbers(self) -> tuple[int, int]:
+        """The number of draws, and of numbers that a file holds for each."""
+        return len(self.predictive.log_share), 2 * self.n_columns + 3
+
+    def remarks_on_saving(self) -> list[str]:
+        """Return a sentence where only some of the draws go into a file."""
+        return remarks_on_draws(*self._draws_and_numbers)
+
+    def to_json(self) -> Entries:
+        """Return the entries of ``keys`` for a model file; many draws are thinned."""
+        p = self.predictive
+        some = drawn_rows(*self._draws_and_numbers)
+        return {
+            "classes": classes_entry(self.classes),
+            "thresholds": np.asarray(self.thresholds, dtype=np.float64),
+            "binarize": binarize_entry(self.binarize),
+            "event": count_event_entry(self.event),
+            "priors": priors_entry(self.model, _PRIORS),
+            "adjust_labels": self.model.adjust_labels,
+            "draws": {
+                "share": np.exp(p.log_share[some, 1]),
+                "rates": p.rates[some],
+                "log_one": p.log_one[some],
+            },
+        }
+
+    @classmethod
+    def from_json(cls, entries: Entries) -> Self:
+        """Return a model from its entries, each checked."""
+        k = len(check_list(entries["thresholds"], "thresholds"))
+        thresholds = check_reals(entries["thresholds"], "thresholds", k)
+        priors = check_record(entries["priors"], "priors", _PRIORS)
+        a, b, a0, b0 = (parse_prior(priors[name], f"priors {name}") for name in _PRIORS)
+        adjust = check_choice(entries["adjust_labels"], "adjust_labels", ("exact", "ignore"))
+        return cls(
+            model=MixtureModel(a, b, a0, b0, adjust_labels=adjust),
+            predictive=_parse_draws(entries["draws"], k),
+            event=parse_count_event(entries["event"], k),
+            thresholds=np.array(thresholds, dtype=np.float64),
+            binarize=parse_binarize(entries["binarize"]),
+            classes=parse_classes(entries["classes"], 2),
+            names=parse_names(entries["names"], k),
+        )
+
+
+def _parse_draws(entry: object, k: int) -> MixturePredictive:
+    fields = check_record(entry, "draws", ("share", "rates", "log_one"))
+    n = parse_n_draws(fields["share"], "draws share")
+    share = parse_array(fields["share"], "draws share", (n,), 0.0, 1.0)
+    rates = parse_array(fields["rates"], "draws rates", (n, 2), 0.0, 1.0)
+    for values, what in ((share, "draws share"), (rates, "draws rates")):
+        check_probabilities(values, what)
+    log_one = parse_array(fields["log_one"], "draws log_one", (n, 2, k), _LEAST_LOG, -1e-300)
+    log_zero = np.log(-np.expm1(log_one))
+    return MixturePredictive(
+        np.log(np.stack([1.0 - share, share], axis=1)), rates, log_one, log_zero
+    )

@@ -1,0 +1,252 @@
+"""Predictors, which predict from rows of the kept columns without scikit-learn.
+
+Estimators, panels, model files and fits without some of the cases wrap the same objects.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unselected._typing import ColumnNamer, Floats
+from unselected._warnings import warn
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.dependence.correlated import WithinClasses
+from unselected.fitted.base import Fitted, FittedClasses, FittedResponse
+from unselected.fitted.explanations import Explanation, explain
+from unselected.fitted.json_checks import Entries
+from unselected.fitted.json_guard import guard_entries, parse_guard
+from unselected.fitted.prevalence import log_prevalence
+from unselected.fitted.probability_intervals import proba_interval
+from unselected.fitted.ranges import TrainingRanges
+
+
+def column_label(column: int, names: NDArray[Any] | None) -> str:
+    """Return how errors call a column: by number, and by name where it has one.
+
+    >>> column_label(3, None), column_label(0, np.array(["age"], dtype=object))
+    ('column 3', "column 0 ('age')")
+    """
+    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+
+def checked_rows(
+    fitted: Fitted, X: ArrayLike, label: ColumnNamer | None, ranges: TrainingRanges | None
+) -> NDArray[Any]:
+    """Return rows of the kept columns as the model sees them; ``label`` names a column.
+
+    Rows that are not where the training cases were get a warning.
+    """
+    values, k = np.asarray(X), fitted.n_columns
+    if values.ndim != 2 or values.shape[1] != k:
+        raise ValueError(
+            f"X has the shape {values.shape}, but the model needs rows of its {k} kept columns."
+        )
+    if values.dtype.kind not in "buif":
+        raise ValueError(f"X has the type {values.dtype}, but the model needs numbers.")
+    name_of = label or (lambda column: column_label(column, fitted.names))
+    rows = fitted.rows(values, name_of)
+    remark = None if ranges is None or not len(values) else ranges.remark(values, name_of)
+    if remark is not None:
+        warn(remark)
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPredictor:
+    """A fitted model of classes with its guard against dependence.
+
+    In all methods X has the shape (n, k): the kept columns in the order of ``names``.
+    ``label`` names a column in errors. ``prevalence`` are class probabilities in place of those of
+    the training set: by class label, in the order of ``classes``, or, of two classes, that of the
+    second.
+
+    Attributes
+    ----------
+    fitted : FittedClasses
+    average : LikelihoodAverage
+        The likelihoods with their weights and powers; without a guard against dependence, the
+        model's own with power 1.
+    within : WithinClasses or None
+        Correlations and variances within classes, where other likelihoods need them.
+    ranges : TrainingRanges or None
+        Of the kept columns; None where they are not known.
+    """
+
+    fitted: FittedClasses
+    average: LikelihoodAverage = field(default_factory=LikelihoodAverage.as_it_is)
+    within: WithinClasses | None = None
+    ranges: TrainingRanges | None = None
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, shape (G,)."""
+        return self.fitted.classes
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """The names of the kept columns, where they have any."""
+        return self.fitted.names
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.fitted.n_columns
+
+    def log_prior(self, prevalence: Any = None) -> Floats:
+        """Return the logs of the class probabilities before any feature is seen."""
+        if prevalence is None:
+            return self.fitted.log_psi
+        return log_prevalence(prevalence, self.classes)
+
+    def log_evidence(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(row | class) by each likelihood, shape (likelihoods, rows, classes)."""
+        own = self.fitted.log_evidence(rows)[np.newaxis]
+        if self.within is None:
+            return own
+        numbers = np.asarray(rows, dtype=np.float64)
+        return np.concatenate([own, self.within.log_evidence(numbers, self.fitted.laws)])
+
+    def predict_log_proba(
+        self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
+    ) -> Floats:
+        """Return the log of the predictive probabilities, shape (n, G); see `ClassPredictor`."""
+        rows = checked_rows(self.fitted, X, label, self.ranges)
+        return self.average.log_proba(self.log_evidence(rows), self.log_prior(prevalence))
+
+    def predict_proba(
+        self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
+    ) -> Floats:
+        """Return the predictive probabilities, shape (n, G); see `ClassPredictor`."""
+        return np.exp(self.predict_log_proba(X, prevalence=prevalence, label=label))
+
+    def predict(self, X: ArrayLike, *, prevalence: Any = None) -> NDArray[Any]:
+        """Return the most probable class of each row; see `ClassPredictor`."""
+        log_proba = self.predict_log_proba(X, prevalence=prevalence)
+        return np.asarray(self.classes[np.argmax(log_proba, axis=1)])
+
+    def predict_proba_interval(
+        self,
+        X: ArrayLike,
+        *,
+        level: float = 0.9,
+        prevalence: Any = None,
+        label: ColumnNamer | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return lower and upper ends of the probabilities, each (n, G); see `proba_interval`."""
+        rows = checked_rows(self.fitted, X, label, self.ranges)
+        return proba_interval(self, rows, self.log_prior(prevalence), level)
+
+    def more_entries(self) -> Entries:
+        """Return the entries of the guard and of the training ranges for a model file."""
+        return {**guard_entries(self.average, self.within), **ranges_entries(self.ranges)}
+
+    def explain(
+        self,
+        X: ArrayLike,
+        features: NDArray[Any] | None = None,
+        *,
+        prevalence: Any = None,
+        label: ColumnNamer | None = None,
+    ) -> Explanation:
+        """Return what each kept feature adds to the log odds; ``features`` names them."""
+        rows = checked_rows(self.fitted, X, label, self.ranges)
+        return explain(
+            self,
+            rows,
+            self.log_prior(prevalence),
+            kept_features(self.fitted) if features is None else features,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ResponsePredictor:
+    """A fitted model of a real response; X and ``label`` as in `ClassPredictor`.
+
+    Attributes
+    ----------
+    fitted : FittedResponse
+    ranges : TrainingRanges or None
+        Of the kept columns; None where nobody looked.
+    """
+
+    fitted: FittedResponse
+    ranges: TrainingRanges | None = None
+
+    @property
+    def average(self) -> LikelihoodAverage:
+        """The likelihoods that predictions average over: the model's own, with power 1."""
+        return LikelihoodAverage.as_it_is()
+
+    @property
+    def classes(self) -> None:
+        """The classes: there are none."""
+        return None
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """The names of the kept columns, where they have any."""
+        return self.fitted.names
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.fitted.n_columns
+
+    def more_entries(self) -> Entries:
+        """Return the entry of the training ranges for a model file; there is no guard."""
+        return ranges_entries(self.ranges)
+
+    def rows(self, X: ArrayLike, label: ColumnNamer | None = None) -> Floats:
+        """Return rows of the kept columns as the model sees them."""
+        return checked_rows(self.fitted, X, label, self.ranges)
+
+    def mean_and_std(
+        self, X: ArrayLike, *, label: ColumnNamer | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return means and standard deviations of the predictive distributions."""
+        return self.fitted.posterior.mean_and_std(self.rows(X, label))
+
+    def quantiles(
+        self,
+        X: ArrayLike,
+        levels: ArrayLike = (0.05, 0.5, 0.95),
+        *,
+        label: ColumnNamer | None = None,
+    ) -> Floats:
+        """Return quantiles of the predictive distributions, shape (n, levels)."""
+        return self.fitted.posterior.quantiles(self.rows(X, label), levels)
+
+    def log_density(self, X: ArrayLike, y: Floats, *, label: ColumnNamer | None = None) -> Floats:
+        """Return the log predictive densities of responses (n,)."""
+        return self.fitted.posterior.log_density(self.rows(X, label), y)
+
+    def cdf(self, X: ArrayLike, y: Floats, *, label: ColumnNamer | None = None) -> Floats:
+        """Return the predictive distribution functions at y (n,)."""
+        return self.fitted.posterior.cdf(self.rows(X, label), y)
+
+
+Predictor = ClassPredictor | ResponsePredictor
+
+
+def ranges_entries(ranges: TrainingRanges | None) -> Entries:
+    """Return the entry of the training ranges for a model file, where these are known."""
+    return {} if ranges is None else {"ranges": ranges.to_json()}
+
+
+def kept_features(fitted: Fitted) -> NDArray[Any]:
+    """Return the names of the kept columns, or their numbers among these."""
+    return np.arange(fitted.n_columns) if fitted.names is None else fitted.names
+
+
+def predictor_of(fitted: Fitted, entries: Entries) -> Predictor:
+    """Return the predictor of a fitted model, given the entries of its file."""
+    ranges = None
+    if "ranges" in entries:
+        ranges = TrainingRanges.from_json(entries["ranges"], fitted.n_columns)
+    if isinstance(fitted, FittedResponse):
+        return ResponsePredictor(fitted, ranges)
+    assert isinstance(fitted, FittedClasses)
+    average, within = parse_guard(entries, fitted.classes.size, fitted.n_columns)
+    return ClassPredictor(fitted, average, within, ranges)
