@@ -1,0 +1,75 @@
+"""What the pages say can be checked by machine: examples, names of modules, widths of lines."""
+
+import doctest
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "unselected"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *DOCS]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def modules_in(text):
+    """Return the dotted names that a text gives as modules, of which the last may be an object."""
+    return set(re.findall(r"\bunselected(?:\.[a-z_]+)+", text))
+
+
+def is_module(name):
+    """Whether there is such a module, or a module above that has such an attribute."""
+    try:
+        if find_spec(name) is not None:
+            return True
+    except ModuleNotFoundError:
+        return False
+    above, _, attribute = name.rpartition(".")
+    return hasattr(__import__(above, fromlist=[attribute]), attribute)
+
+
+def long_lines(text):
+    """Return the lines of prose and code over 100 characters; a row of a table cannot wrap."""
+    return [line for line in text.splitlines() if len(line) > 100 and line[:1] != "|"]
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_examples_give_what_they_show(page):
+    failed, _ = doctest.testfile(str(page), module_relative=False)
+    assert failed == 0
+
+
+@each_page
+def test_named_modules_exist(page):
+    if page.name != "CHANGELOG.md":  # which says what names there were
+        assert [name for name in modules_in(page.read_text()) if not is_module(name)] == []
+
+
+@each_page
+def test_lines_wrap(page):
+    assert long_lines(page.read_text()) == []
+
+
+def missing_paths(text):
+    """Return the files of the library that a text names and that are not there."""
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()}
+    named = set(re.findall(r"`(\w+/\w+\.py)`", text))
+    return sorted(p for p in named if p.split("/")[0] in rooms and not (SOURCE / p).is_file())
+
+
+def test_the_map_names_files_that_are_there():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    assert missing_paths(text) == []
+    assert missing_paths("`models/oracle.py` and `models/base.py`") == ["models/oracle.py"]
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+def test_the_tests_would_notice():
+    assert len(long_lines("x" * 101 + "\n|" + "x" * 101)) == 1
+    named = modules_in("`unselected.deciding` is `unselected.fitted.decisions` now")
+    assert sorted(name for name in named if not is_module(name)) == ["unselected.deciding"]
