@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser lint bench bench-large validate clean
+OLDEST := .venv-oldest/bin
+
+.PHONY: demo test test-fast test-oldest test-browser lint mutate bench bench-large validate clean
 
 demo: .venv/installed
 	$(BIN)/unselected demo
@@ -10,15 +12,29 @@ demo: .venv/installed
 test: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+# Without the mark `slow`: many draws or replicates, many fits, or a cluster of workers.
+test-fast: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# The lowest versions that pyproject.toml declares; also without the mark `slow`. scikit-learn's
+# check of array libraries is skipped unless scipy is told to expect them.
+test-oldest: .venv-oldest/installed
+	$(OLDEST)/python -m pytest -n auto --dist worksteal -m "not slow"
+	SCIPY_ARRAY_API=1 $(OLDEST)/python -m pytest -n auto tests/estimators/test_sklearn_checks.py -k array_api
+
 # The report in a real browser: Debian's chromium, driven by playwright; skips where there is none.
 test-browser: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --group browser
-	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/browser
+	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/report/browser
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Small changes to selection, events and omission probabilities, each of which a test must notice.
+mutate: .venv/installed-dev
+	$(BIN)/python validation/mutation.py
 
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/run.py
@@ -34,7 +50,7 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/latent_factor.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -46,4 +62,11 @@ clean:
 
 .venv/installed-dev: .venv/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	touch $@
+
+.venv-oldest/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python -m pip install --quiet uv
+	$(OLDEST)/uv pip install --quiet --python $(OLDEST)/python --resolution lowest-direct \
+		--editable ".[all]" --group test
 	touch $@
