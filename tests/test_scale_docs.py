@@ -52,6 +52,7 @@ def test_the_commands():
     assert len(Path("predictions.csv").read_text().splitlines()) == 41
 
 
+@pytest.mark.slow
 def test_the_example_for_a_cluster(case):
     """As a script, for it starts processes."""
     X, y = case

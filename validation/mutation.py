@@ -3,7 +3,7 @@
 Each mutant is one small change to one of the modules below: another comparison, another operator,
 another constant, a condition negated, a value not returned, a statement left out. The quick tests
 of that module (without the mark ``slow``) run against it until one fails. A mutant that no test
-notices has survived. Those that cannot be noticed are listed with the reason in mutation.toml.
+notices has survived. Known survivors are listed with the reason in mutation.toml.
 
 Left alone are docstrings, annotations, decorators, assertions (for the type checker) and the text
 of errors. Every mutant runs in a fork of one process that has loaded numpy, scipy and
@@ -295,26 +295,27 @@ def _limits(modules: list[str]) -> dict[str, float]:
     return limits
 
 
-def _equivalent() -> dict[str, str]:
-    """Return why mutants that survive cannot be killed, by their names."""
-    groups = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["equivalent"]
-    return {name: group["why"] for group in groups for name in group["mutants"]}
+def _known_survivors() -> dict[str, str]:
+    """Return what mutants that are known to survive are, equivalent or tuning, by their names."""
+    kinds = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+    return {
+        name: kind for kind, groups in kinds.items() for one in groups for name in one["mutants"]
+    }
 
 
-def _table(outcomes: dict[str, str], equivalent: dict[str, str]) -> Iterator[str]:
+def _table(outcomes: dict[str, str], known: dict[str, str]) -> Iterator[str]:
     versions = (
         f"{name} {importlib.import_module(name).__version__}" for name in ("numpy", "scipy")
     )
     yield f"{time.strftime('%Y-%m-%d')}; Python {platform.python_version()}, {', '.join(versions)}"
     yield ""
-    yield "| module | mutants | killed | equivalent | survived |"
-    yield "|---|---|---|---|---|"
+    yield "| module | mutants | killed | equivalent | survived: tuning | survived: others |"
+    yield "|---|---|---|---|---|---|"
 
     def row(title: str, start: str) -> str:
-        names = [name for name in outcomes if name.startswith(start)]
-        survived = [name for name in names if outcomes[name] == "survived"]
-        same = sum(name in equivalent for name in survived)
-        cells = len(names), len(names) - len(survived), same, len(survived) - same
+        found = {name: outcomes[name] for name in outcomes if name.startswith(start)}
+        told = [known.get(n, "other") if found[n] == "survived" else found[n] for n in found]
+        cells = [len(found), *map(told.count, ("killed", "equivalent", "tuning", "other"))]
         return f"| {title} | {' | '.join(map(str, cells))} |"
 
     for module in TESTS:
@@ -345,18 +346,18 @@ def main() -> None:
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     _load_what_is_never_mutated()
     line_of = {mutant.name: mutant.line for mutant in mutants}
-    equivalent = _equivalent()
+    expected = _known_survivors()
     for name, outcome in _judge(mutants, _limits(modules), arguments.jobs):
         outcomes[name] = outcome
-        if outcome == "survived" and name not in equivalent:
+        if outcome == "survived" and name not in expected:
             print(f"survived, line {line_of[name]}: {name}", flush=True)
         if arguments.record is not None:
             arguments.record.write_text(json.dumps(known | outcomes, indent=0))
-    print("\n".join(_table(outcomes, equivalent)))
-    new = [n for n, outcome in outcomes.items() if outcome == "survived" and n not in equivalent]
-    stale = [name for name in equivalent if outcomes.get(name, "survived") != "survived"]
+    print("\n".join(_table(outcomes, expected)))
+    new = [n for n, outcome in outcomes.items() if outcome == "survived" and n not in expected]
+    stale = [name for name in expected if outcomes.get(name) == "killed"]
     for name in stale:
-        print(f"not equivalent, for it was killed: {name}")
+        print(f"killed, although mutation.toml says that it survives: {name}")
     sys.exit(1 if new or stale else 0)
 
 

@@ -625,6 +625,7 @@ def test_cv_leaves_out_each_case(copies, real):
     assert found == pytest.approx(-model.loo_score_.log_loss, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_cv_with_a_number_of_features_that_is_chosen(copies):
     arguments = ("cv", "bits-train.csv", "--target", "response", "--k", "loo", "--repeats", 1)
     asked = ("--method", "corrected", "--method", "SelectKBest + LogisticRegression", "--json")
@@ -638,6 +639,7 @@ def test_cv_with_a_number_of_features_that_is_chosen(copies):
     assert "the other methods select as many" in answer.stderr
 
 
+@pytest.mark.slow
 def test_tempered_models_are_compared_and_reported(copies, tmp_path):
     arguments = ("--target", "response", "--k", 5, "--dependence", "tempered", "--repeats", 1)
     answer = call("cv", "bits-train.csv", *arguments, "--method", "corrected", cwd=copies)
@@ -684,6 +686,7 @@ def test_cv_compares_models_of_every_kind(real, name, words):
     assert f"{told['rows'][0][field]['value']:.3f}" in lines[1]
 
 
+@pytest.mark.slow
 def test_an_interrupted_cv_continues(real, tmp_path):
     arguments = [
         *("cv", real / "numbers-train.csv", "--target", "response", "--k", 4, "--repeats", 60),

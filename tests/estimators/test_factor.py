@@ -20,6 +20,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SelectiveFactorRegressor(k=1, **SHORT),

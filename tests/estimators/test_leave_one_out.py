@@ -64,6 +64,7 @@ CLASSIFIERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CLASSIFIERS)
 def test_probabilities_are_those_of_fits_without_each_case(case, seed):
     model, data = CLASSIFIERS[case]
@@ -114,6 +115,7 @@ def test_cases_in_neither_part_of_a_split_are_left_out_too(case, seed):
         np.testing.assert_allclose(ours[test], alone, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "missing"),
     [({"k": 6}, 0.0), ({"threshold": 0.3}, 0.0), ({"k": 3, "always_keep": [1, 2]}, 0.05)],
@@ -174,6 +176,7 @@ def test_scores_are_those_of_the_probabilities(seed):
     assert score.expected_error == pytest.approx(np.mean(p.min(axis=1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["bits", "numbers", "tempered bits"])
 def test_a_path_of_k_is_as_each_k_alone(case, seed):
     model, data = CLASSIFIERS[case]

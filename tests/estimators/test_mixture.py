@@ -28,6 +28,7 @@ def data(seed, n=40, p=200, **given):
 SHORTEST = SHORT | {"n_draws": 1, "n_warmup": 1, "n_chains": 1}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SelectiveMixtureClassifier(**SHORTEST),

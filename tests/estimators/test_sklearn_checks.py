@@ -11,13 +11,14 @@ ESTIMATORS = [
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
     SelectiveGaussianNB(),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False, dependence="correlated"),
+    SelectiveGaussianNB(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
     SelectiveNaiveRegressor(preselected_from=20),
 ]
 # Options of the models that take longer.
 DEARER = [
     SelectiveBernoulliNB(k=1, prior="sparse"),
+    SelectiveGaussianNB(dependence="correlated"),
     SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
 ]
 

@@ -259,6 +259,7 @@ def test_columns_always_kept_may_be_named():
 # What is wrong is named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"k": 5}, {"k": 4, "dependence": "tempered"}, {"k": "loo"}])
 def test_each_case_is_left_out(options, seed):
     """Ours in one pass, or n fits for k="loo"; the usual methods by n fits."""
@@ -509,6 +510,7 @@ def test_compare_regression_names_what_is_wrong():
 # Long runs
 
 
+@pytest.mark.slow
 def test_jobs_and_checkpoints_change_no_number(tmp_path):
     X, y = responses(0)
     path = str(tmp_path / "run.jsonl")

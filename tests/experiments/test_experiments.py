@@ -76,6 +76,7 @@ def test_simulation_records_are_what_the_estimator_gives():
     assert complete.threshold is None
 
 
+@pytest.mark.slow
 def test_neither_jobs_nor_the_number_of_replicates_change_a_number():
     alone = simulation(1, **SMALL, seed=5)
     four = simulation(4, **SMALL, seed=5, n_jobs=2)
@@ -84,6 +85,7 @@ def test_neither_jobs_nor_the_number_of_replicates_change_a_number():
     assert without_time(simulation(1, **SMALL, seed=6)) != without_time(alone)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_and_ends_with_the_same_numbers(tmp_path):
     """Killed for good in the middle, and started again with the same arguments."""
     path = tmp_path / "run.jsonl"
@@ -157,6 +159,7 @@ def test_comparison_with_the_published_figures():
 # The colon data
 
 
+@pytest.mark.slow
 def test_colon_leaves_each_case_out_of_selection_and_cuts():
     rng = np.random.default_rng(0)
     data = ColonData(rng.lognormal(size=(14, 40)), np.arange(14) % 2)
@@ -179,6 +182,7 @@ def test_colon_leaves_each_case_out_of_selection_and_cuts():
     assert records[0].y == data.y.tolist()
 
 
+@pytest.mark.slow
 def test_colon_with_the_values_of_the_genes():
     rng = np.random.default_rng(0)
     data = ColonData(rng.lognormal(size=(14, 40)), np.arange(14) % 2)
@@ -195,6 +199,7 @@ def test_colon_with_the_values_of_the_genes():
         colon(data, n_groups=2, k=2, features="both")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "make"),
     [("binary", SelectiveMixtureClassifier), ("real", SelectiveFactorClassifier)],
@@ -256,6 +261,7 @@ def test_colon_data_are_checked(tmp_path, monkeypatch):
         load_colon()
 
 
+@pytest.mark.slow
 @needs_colon
 def test_colon_with_real_features_gains_as_much():
     """One division, five genes: the figures of an independent program, and 9 groups or more."""
@@ -267,6 +273,7 @@ def test_colon_with_real_features_gains_as_much():
     assert tests["squared_error"].corrected == pytest.approx(0.132, abs=5e-4)
 
 
+@pytest.mark.slow
 @needs_colon
 def test_colon_shows_what_the_paper_says():
     """One division: corrected better in log probability in 9 groups or more, less overconfident."""

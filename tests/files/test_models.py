@@ -436,6 +436,7 @@ def test_files_of_any_size_are_refused_early(tmp_path, monkeypatch):
     load_model(path)
 
 
+@pytest.mark.slow
 def test_a_model_cut_off_anywhere_is_refused(tmp_path):
     path = save_small(tmp_path / "model.json")
     whole = path.read_bytes()
@@ -460,6 +461,7 @@ def assert_predicts_or_is_refused(path):
     return False
 
 
+@pytest.mark.slow
 def test_random_damage_is_refused_or_harmless(tmp_path, seed):
     rng = np.random.default_rng(seed)
     whole = save_small(tmp_path / "model.json").read_bytes()
@@ -490,6 +492,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @HERE
 @given(data=st.data())
 def test_any_value_in_any_place_is_refused_or_harmless(data, tmp_path):
@@ -596,6 +599,7 @@ def assert_same_arrays(ours, theirs):
         np.testing.assert_array_equal(a, b, strict=isinstance(b, np.ndarray))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", REAL_OPTIONS, ids=str)
 @pytest.mark.parametrize(("n_classes", "missing"), [(2, 0.0), (3, 0.06), (12, 0.0)])
 def test_a_saved_gaussian_model_predicts_the_same(options, missing, n_classes, tmp_path, seed):
@@ -618,6 +622,7 @@ def test_a_saved_gaussian_model_predicts_the_same(options, missing, n_classes, t
     assert saved.selection == {**selection_of(estimator), "scores": estimator.scores_.tolist()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", REAL_OPTIONS, ids=str)
 @pytest.mark.parametrize("missing", [0.0, 0.06])
 def test_a_saved_regression_model_predicts_the_same(options, missing, tmp_path, seed):
@@ -820,6 +825,7 @@ def test_damaged_numbers_are_refused_or_harmless(kind, tmp_path, seed):
 _COMPUTED = ("moments", "event", "priors", "pseudocounts", "y_mean", "selection")
 
 
+@pytest.mark.slow
 @HERE
 @pytest.mark.parametrize("kind", ["gaussian", "regression"])
 @given(data=st.data())
@@ -1040,6 +1046,7 @@ def test_a_regression_has_no_tempering(tmp_path):
         load_model(path)
 
 
+@pytest.mark.slow
 def test_damaged_tempering_is_refused_or_harmless(tmp_path, seed):
     rng = np.random.default_rng(seed)
     document = json.loads(tempered_text())

@@ -40,7 +40,7 @@ ESTIMATORS = [SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 
 # The tables are genotypes, of which a classifier of bits warns; that is tested elsewhere.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.* three values that are whole numbers"),
+    pytest.mark.filterwarnings("ignore:.* three consecutive whole numbers"),
     pytest.mark.filterwarnings("ignore:k=40 keeps all 40 columns"),
 ]
 

@@ -83,6 +83,7 @@ def check_against_sample(law, sample, weights):
         assert weights @ function == pytest.approx(value, abs=5.0 * error + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [None, 0.02])
 @pytest.mark.parametrize("n_omitted", [0, 40])
 def test_binary_effects_agree_with_draws_from_the_prior(least, n_omitted, seed):
@@ -391,6 +392,7 @@ def test_intervals_of_selected_features_cover(replicate, least, n, seed):
     assert share < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("replicate", "least", "n"), SETTINGS)
 def test_without_correction_they_do_not(replicate, least, n, seed):
     t, _ = coverage(replicate, least, False, seed, n)

@@ -39,6 +39,7 @@ def simulation():
     return make_paper_simulation(n_test=60, random_state=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 10, 100, 1000, 10000])
 @pytest.mark.parametrize("corrected", [True, False])
 def test_accurate_on_the_papers_simulation(simulation, k, corrected):

@@ -152,7 +152,9 @@ def test_no_field_of_a_model_is_ignored(name, field, model):
 
 
 def test_fields_that_do_not_go_together_are_refused():
-    with pytest.raises(ValueError, match=r"shrinkage=2.0 and least_fraction=0.1 do not go"):
+    with pytest.raises(
+        ValueError, match=r"shrinkage=2.0 and least_fraction=0.1 cannot be combined"
+    ):
         GaussianModel(shrinkage=2.0, least_fraction=0.1)
 
 

@@ -310,6 +310,7 @@ def test_units_and_origins_of_the_features_do_not_matter(kind, seed):
     np.testing.assert_allclose(odds[0], odds[1], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_common_variance_is_integrated_as_a_plain_sum(seed):
     """Two dimensions by brute force: a grid of tau times a grid of the common variance."""
     X, codes, moments, scores = case("two", 3, seed)

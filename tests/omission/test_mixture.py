@@ -153,5 +153,5 @@ def test_what_is_kept_of_many_labels_is_bounded(monkeypatch):
 
 
 def test_without_a_cut_nothing_is_omitted():
-    with pytest.raises(ValueError, match="without a cut"):
+    with pytest.raises(ValueError, match="the event has no cut"):
         LabelledOmission(Event(), N0, N1)

@@ -36,6 +36,7 @@ def page(findings):
     return report(findings, title="genes & tumours")
 
 
+@pytest.mark.slow
 def test_the_verdict_says_what_the_numbers_say(findings):
     text = " ".join(verdict(findings))
     row = findings.rows["uncorrected"]

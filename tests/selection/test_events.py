@@ -38,7 +38,7 @@ def test_lottery_is_the_mean_over_the_unknown_number_of_ties(tied, t, n_omitted)
     assert ours == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.parametrize("tied", [1e-9, 1e-6, 2.5e-5, 3e-5, 1e-3, 0.2])
+@pytest.mark.parametrize("tied", [1e-9, 1e-6, 2.99e-5, 3e-5, 1e-3, 0.2])
 @pytest.mark.parametrize("t", [1, 7, 300])
 def test_lottery_among_ten_million(tied, t):
     """The integral of the docstring, on a log scale around its peak."""
@@ -71,6 +71,11 @@ def test_lottery_with_few_ties_to_be_expected(q, t, n_omitted):
     expected = lottery_by_enumeration(tied, t, n_omitted)
     ours = np.exp(log_lottery(np.array([tied]), t, n_omitted))[0]
     assert ours == pytest.approx(expected, rel=1e-11)
+
+
+def test_where_all_omitted_are_tied_and_fewer_than_the_kept():
+    """Three against five places: one of binomial(8, 5) outcomes."""
+    assert np.exp(log_lottery(np.array([1.0]), 5, 3)) == pytest.approx(1 / comb(8, 5))
 
 
 def test_a_draw_against_nobody_is_won():
