@@ -31,7 +31,7 @@ def bench_factor(_: int, __: int) -> None:
             warnings.simplefilter("ignore")
             model.fit(X[:_N], y[:_N])
         taken = time.perf_counter() - start
-        kept = model._predictor.fitted
+        kept = model._predictor.fitted.predictive
         rows = X[_N:, model.selection_.indices]
         by_draw = kept.class_by_draw(rows) if kind == "classes" else kept.mean_by_draw(rows)
         each = {"tau": _ess(model.posterior_["tau"])}
