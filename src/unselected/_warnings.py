@@ -1,10 +1,11 @@
 """Warnings that point at the line outside of the library that called it."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
 
-_LIBRARY = str(Path(__file__).parent)
+_LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -20,6 +20,7 @@ from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaive
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
+from unselected.estimators.factor import SelectiveFactorRegressor
 from unselected.files import models as model_files
 from unselected.files.models import (
     ModelError,
@@ -1096,3 +1097,24 @@ def test_features_along_a_line_are_described(seed):
         np.testing.assert_allclose(feature["correlation"], correlation)
         np.testing.assert_allclose(feature["deviation"], np.sqrt(squares / (known.sum() - 2)))
         assert feature["cases"] == known.sum()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(("draws", "variances"), 0.0), (("unit",), 1e-320), (("center",), 1e308)],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_factor_model_whose_numbers_have_no_predictions_is_refused(place, value, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 12)), rng.normal(size=20)
+    chains = {"n_chains": 1, "n_draws": 4, "n_warmup": 2, "random_state": 0}
+    estimator = SelectiveFactorRegressor(k=3, **chains).fit(X, y)
+    save_estimator(estimator, tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    entry = document
+    for name in place[:-1]:
+        entry = entry[name]
+    entry[place[-1]] = np.full_like(np.array(entry[place[-1]]), value).tolist()
+    path = save(tmp_path / "changed.json", json.dumps(document))
+    with pytest.raises(ModelError, match=r"center has|they have no posterior"):
+        _ = load_model(path).predictor

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected._typing import ColumnNamer
 from unselected.cli.options import Speech, classes_content, classes_text, note, patience
 from unselected.cli.sources import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.files.models import SavedModel, load_model
 from unselected.files.tables import read_table
 from unselected.files.writing import check_writable, write_csv
-from unselected.fitted.predictor import ClassPredictor, ResponsePredictor
+from unselected.fitted.predictor import ClassPredictor, ResponsePredictor, kept_features
 
 QUANTILES = (0.05, 0.5, 0.95)
 
@@ -157,7 +158,8 @@ def _classes(
         raise ValueError(f"--indeterminate-below {least} must be from 0 to 1.")
     if level is not None and not 0.0 < level < 1.0:
         raise ValueError(f"--interval {level} must be between 0 and 1, for example 0.9.")
-    probability = predictor.predict_proba(X, prevalence=prevalence)
+    label = _naming(predictor)
+    probability = predictor.predict_proba(X, prevalence=prevalence, label=label)
     labels = [str(label) for label in predictor.classes]
     guesses = predictor.classes[np.argmax(probability, axis=1)].tolist()
     if least is not None:
@@ -167,7 +169,9 @@ def _classes(
     header = [f"probability of {labels[j]}" for j in shown]
     columns = [probability[:, shown]]
     if level is not None:
-        lower, upper = predictor.predict_proba_interval(X, level=level, prevalence=prevalence)
+        lower, upper = predictor.predict_proba_interval(
+            X, level=level, prevalence=prevalence, label=label
+        )
         header += [f"{end} end of {labels[j]}" for j in shown for end in ("lower", "upper")]
         columns.append(np.stack([lower, upper], axis=2)[:, shown].reshape(len(lower), -1))
     rows = [(*row, guess) for row, guess in zip(np.hstack(columns).tolist(), guesses, strict=True)]
@@ -182,6 +186,12 @@ def _classes(
         else classes_text(predictor.classes),
         after=_remark(expected, guesses),
     )
+
+
+def _naming(predictor: ClassPredictor | ResponsePredictor) -> ColumnNamer:
+    """Return how messages call a feature: the file has other columns, in any order."""
+    features = kept_features(predictor.fitted)
+    return lambda column: f"feature {features[column]}"
 
 
 def _case(row: Sequence[Any], labels: Sequence[str], with_intervals: bool) -> dict[str, Any]:
@@ -205,8 +215,9 @@ def _remark(expected: float | None, guesses: Sequence[Any]) -> str | None:
 
 def _numbers(predictor: ResponsePredictor, X: Any, levels: Sequence[float]) -> Prediction:
     """Return means, standard deviations and quantiles."""
-    mean, std = predictor.mean_and_std(X)
-    values = predictor.quantiles(X, levels)
+    label = _naming(predictor)
+    mean, std = predictor.mean_and_std(X, label=label)
+    values = predictor.quantiles(X, levels, label=label)
     rows = np.column_stack([mean, std, values]).tolist()
     names = [repr(level) for level in levels]
     return Prediction(

@@ -68,6 +68,7 @@ def check_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
             "class, spell them the same way in y."
         )
     single = classes[np.bincount(codes, minlength=classes.size) == 1].tolist()
+    # Where every class has one case, a fit that needs more raises an error of its own.
     if single and len(single) < classes.size:
         which = "class" if len(single) == 1 else "classes"
         has = "has" if len(single) == 1 else "have"

@@ -23,6 +23,7 @@ from unselected.columns.dask import DaskColumns, is_dask_array
 from unselected.columns.sources import ArrayColumns, ColumnSource, SparseColumns
 from unselected.estimators.cautions import check_classes
 from unselected.estimators.parameters import is_a, shown
+from unselected.fitted.predictor import column_label
 
 Target = Literal["two classes", "classes", "numbers"]
 
@@ -55,15 +56,6 @@ class TrainingTable:
     def label(self) -> ColumnNamer:
         """What errors call a column. It holds only the names, because it is sent to workers."""
         return partial(column_label, names=self.names)
-
-
-def column_label(column: int, names: NDArray[Any] | None) -> str:
-    """Return what errors call a column: its number, and its name where it has one.
-
-    >>> column_label(3, None), column_label(0, np.array(["age"], dtype=object))
-    ('column 3', "column 0 ('age')")
-    """
-    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
 
 def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from unselected.columns.sources import ColumnSource
-from unselected.estimators.inputs import as_columns, column_label, naming_the_column
+from unselected.estimators.inputs import as_columns, naming_the_column
 from unselected.estimators.predicting import (
     ExplainedPredictions,
     ResponsePredictions,
@@ -18,6 +18,7 @@ from unselected.fitted.predictor import (
     ClassPredictor,
     Predictor,
     ResponsePredictor,
+    column_label,
     kept_features,
 )
 

@@ -18,7 +18,7 @@ from unselected.columns.blocks import Columns, check_finite
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.cautions import check_selection
 from unselected.estimators.fitting import Fitting
-from unselected.estimators.inputs import TrainingTable, check_rows, column_label, find_columns
+from unselected.estimators.inputs import TrainingTable, check_rows, find_columns
 from unselected.estimators.panel import panel_of
 from unselected.estimators.parameters import (
     check_choice,
@@ -28,6 +28,7 @@ from unselected.estimators.parameters import (
     shown,
 )
 from unselected.estimators.predicting import RowsToPredict
+from unselected.fitted.predictor import column_label
 from unselected.selection.events import Statistic
 from unselected.selection.record import E, Selection, Ties
 from unselected.selection.rules import SelectionRule

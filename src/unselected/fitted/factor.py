@@ -57,7 +57,7 @@ class FittedFactor:
     @property
     def numbers(self) -> list[Floats]:
         """Arrays of the posterior, which are finite if the model's numbers are consistent."""
-        return list(self.predictive.parameters.values())
+        return self.predictive.numbers
 
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
         """Return rows of the kept columns, in their order, as numbers."""
@@ -110,8 +110,9 @@ class FittedFactor:
         priors = check_record(entries["priors"], "priors", ("a", "b"))
         q = check_whole(entries["n_factors"], "n_factors", 1, _MOST_FACTORS)
         k = len(check_list(entries["center"], "center"))
-        center = parse_array(entries["center"], "center", (k,))
-        unit = parse_array(entries["unit"], "unit", (k,), 0.0, np.sqrt(LARGEST_SQUARES))
+        bound = float(np.sqrt(LARGEST_SQUARES))
+        center = parse_array(entries["center"], "center", (k,), -bound, bound)
+        unit = parse_array(entries["unit"], "unit", (k,), 0.0, bound)
         a, b = (parse_prior(priors[name], f"priors {name}") for name in ("a", "b"))
         draws = _parse_draws(entries["draws"], k, q)
         return {

@@ -7,7 +7,7 @@ from unselected._typing import Floats, Ints
 from unselected.fitted.json_checks import Fault, check_list, check_real, check_whole
 
 # Bytes that the draws of a file may take, and what a number takes in text.
-_MOST_BYTES, _BYTES_PER_NUMBER = 5_000_000, 21
+_MOST_BYTES, _BYTES_PER_NUMBER = 5_000_000, 25
 # Upper limit for the number of draws, far above any real one.
 _MOST_DRAWS = 10**7
 

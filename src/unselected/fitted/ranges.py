@@ -66,9 +66,9 @@ class TrainingRanges:
         return (
             f"{np.count_nonzero(n_outside)} of {len(n_outside)} features are outside of their "
             f"training range in {np.count_nonzero(outside.any(axis=1))} of {len(X)} rows: "
-            f"{label(int(column))} is {X[row, column]:.6g} in row {row}, where training had "
-            f"{self.low[column]:.6g} to {self.high[column]:.6g}. Are the rows in the units of the "
-            "training cases?"
+            f"{label(int(column))} is {X[row, column]:.6g} in row {row} (counted from 0), where "
+            f"training had {self.low[column]:.6g} to {self.high[column]:.6g}. Are the rows in the "
+            "units of the training cases?"
         )
 
     def to_json(self) -> Entries:

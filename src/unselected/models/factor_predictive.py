@@ -77,6 +77,11 @@ class FactorPredictive:
     unit: Floats
     kind: Kind
 
+    @property
+    def numbers(self) -> list[Floats]:
+        """The arrays that predictions are computed from."""
+        return list(self._tables)
+
     @cached_property
     def log_psi(self) -> Floats:
         """Logs of the class probabilities before any feature is seen."""
