@@ -2,12 +2,17 @@
 
 import gc
 import os
+from pathlib import Path
 
 import hypothesis
 import pytest
 
+TESTS = Path(__file__).parent
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
 
+
+# Folders and files of tests that are slow as a whole.
+SLOW = {"cli", "experiments", "frozen", "report", "test_dask", "test_sklearn_checks"}
 
 # A slow or busy machine is no reason to fail.
 hypothesis.settings.register_profile(
@@ -29,6 +34,16 @@ hypothesis.settings.load_profile(os.environ.get("UNSELECTED_TEST_EXAMPLES", "def
 def seed(request: pytest.FixtureRequest) -> int:
     """Any test that takes a seed must pass with every seed."""
     return int(request.param)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what runs many commands or many fits: `make test-fast` goes without them."""
+    for item in items:
+        if not item.path.is_relative_to(TESTS):  # examples in docstrings
+            continue
+        path = item.path.relative_to(TESTS)
+        if SLOW & {path.stem, *path.parts}:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
