@@ -28,6 +28,15 @@ def test_cor_squared_is_equation_1(n0, n1, data):
     assert ours == pytest.approx(float(exact), rel=1e-14)
 
 
+def test_cor_squared_of_one_case_in_each_class():
+    assert cor_squared(np.array([0, 1, 0, 1]), np.array([1, 0, 0, 1]), 1, 1).tolist() == [
+        1,
+        1,
+        0,
+        0,
+    ]
+
+
 @given(n0=sizes, n1=sizes, data=st.data())
 def test_compare_never_errs_on_ties(n0, n1, data):
     """Against every attainable value, most of all the feature's own and those that tie with it."""
