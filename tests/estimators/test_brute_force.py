@@ -95,7 +95,9 @@ def patterns_by_counts(n0, n1):
 
 
 def log_evidence(pairs, n0, n1, event):
-    counts = ClassCounts(np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs]), n0, n1)
+    counts = ClassCounts.of_two(
+        np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs]), n0, n1
+    )
     return BernoulliModel().condition(counts, event).log_evidence
 
 
@@ -107,7 +109,7 @@ def test_probabilities_of_all_outcomes_sum_to_one(rule, n0, n1):
     total, seen = 0.0, set()
     known = {}  # the columns kept do not have to be judged in each of their orders
     for table in product(orders, repeat=p):
-        counts = ClassCounts(
+        counts = ClassCounts.of_two(
             np.array([t[0] for t in table]), np.array([t[1] for t in table]), n0, n1
         )
         none = np.array([], dtype=int)
@@ -139,7 +141,7 @@ def test_two_kept_columns_tied_or_not_sum_to_one():
     orders, values = patterns_by_counts(n0, n1), oracle.all_cor_squared(n0, n1)
     total = 0.0
     for pairs in product(orders, repeat=2):
-        counts = ClassCounts(
+        counts = ClassCounts.of_two(
             np.array([q[0] for q in pairs]), np.array([q[1] for q in pairs]), n0, n1
         )
         event = keep_preselected(CountScores.of(counts), p, None, np.array([], dtype=int)).event

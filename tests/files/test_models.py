@@ -132,7 +132,7 @@ def test_binarize_none_and_names_survive(tmp_path, seed):
 def small_kept(**changes):
     parts = {
         "model": BernoulliModel(),
-        "counts": ClassCounts(np.array([1, 3, 0]), np.array([9, 8, 7]), 10, 12),
+        "counts": ClassCounts.of_two(np.array([1, 3, 0]), np.array([9, 8, 7]), 10, 12),
         "event": Event(Fraction(1, 5), n_lottery=97, n_kept_ties=1),
         "thresholds": np.array([0.5, -0.1, 1e-5]),
         "binarize": "auto",

@@ -88,7 +88,7 @@ def check_against_sample(law, sample, weights):
 @pytest.mark.parametrize("n_omitted", [0, 40])
 def test_binary_effects_agree_with_draws_from_the_prior(least, n_omitted, seed):
     model = BernoulliModel(a=2.0, b=1.0, least_fraction=least)
-    counts = ClassCounts(np.array([1, 4]), np.array([6, 2]), 6, 7)
+    counts = ClassCounts.of_two(np.array([1, 4]), np.array([6, 2]), 6, 7)
     cut = oracle.cor_squared(4, 2, 6, 7)
     kept = kept_counts(model, counts, Event(cut, n_at_most=n_omitted))
     rng = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def test_binary_effects_agree_with_draws_from_the_prior(least, n_omitted, seed):
 def test_the_sample_would_notice_a_forgotten_event(seed):
     """Twin: the posterior of the uncorrected method, judged by draws that know of the event."""
     model = BernoulliModel(a=2.0, b=1.0)
-    counts = ClassCounts(np.array([1, 4]), np.array([6, 2]), 6, 7)
+    counts = ClassCounts.of_two(np.array([1, 4]), np.array([6, 2]), 6, 7)
     cut = oracle.cor_squared(4, 2, 6, 7)
     kept = kept_counts(model, counts, Event(cut))
     rng = np.random.default_rng(seed)
@@ -119,7 +119,7 @@ def test_the_sample_would_notice_a_forgotten_event(seed):
 def test_the_mean_difference_is_that_of_predictions(least, seed):
     rng = np.random.default_rng(seed)
     model = BernoulliModel(least_fraction=least)
-    counts = ClassCounts(rng.integers(0, 21, size=12), rng.integers(0, 16, size=12), 20, 15)
+    counts = ClassCounts.of_two(rng.integers(0, 21, size=12), rng.integers(0, 16, size=12), 20, 15)
     posterior = model.condition(counts, Event())
     rates = np.exp(posterior.log_weights) @ np.exp(posterior.log_one)
     laws = [pair.difference() for pair in pair_posteriors(model, counts, posterior)]
@@ -135,7 +135,7 @@ def test_the_mean_difference_is_that_of_predictions(least, seed):
 )
 def test_many_points_change_no_quantile(sizes, places, monkeypatch):
     n0, n1 = sizes
-    counts = ClassCounts(
+    counts = ClassCounts.of_two(
         np.array([round(places[0] * n0)]), np.array([round(places[1] * n1)]), *sizes
     )
     posterior = BernoulliModel().condition(counts, Event())

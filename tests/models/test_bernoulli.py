@@ -120,7 +120,7 @@ def test_both_modes_are_found_where_data_and_event_contradict_each_other(gamma, 
     A refinement cannot show a missed mode, so that the judge is a dense grid; its gamma functions
     are good to 1e-6 for the largest alpha. A missed mode is an error of about 0.4.
     """
-    counts = ClassCounts(np.array([5, 10, 12]), np.array([30, 30, 30]), 40, 40)
+    counts = ClassCounts.of_two(np.array([5, 10, 12]), np.array([30, 30, 30]), 40, 40)
     cut = keep_above(CountScores.of(counts), gamma, NONE).event.cut
     rows = np.array([[True, True, True], [False, True, False]])
     posterior = BernoulliModel(b=rate).condition(counts, Event(cut, n_at_most=omitted))
@@ -130,14 +130,14 @@ def test_both_modes_are_found_where_data_and_event_contradict_each_other(gamma, 
 
 def test_a_feature_that_equals_the_response_among_ten_million():
     """The null likelihood of such a feature at n = 1100 is below the smallest double, 5e-324."""
-    counts = ClassCounts(np.array([0]), np.array([550]), 550, 550)
+    counts = ClassCounts.of_two(np.array([0]), np.array([550]), 550, 550)
     event = keep_preselected(CountScores.of(counts), 10**7, None, NONE).event
     posterior = assert_accurate(counts, event, np.array([[True], [False]]), finer=3)
     assert probability(posterior, np.array([[True]]))[0] > 0.99
 
 
 def test_without_features_the_class_frequencies_are_left():
-    counts = ClassCounts(NONE, NONE, 6, 2)
+    counts = ClassCounts.of_two(NONE, NONE, 6, 2)
     posterior = BernoulliModel().condition(counts, Event())
     rows = np.empty((3, 0), dtype=bool)
     np.testing.assert_allclose(probability(posterior, rows), 0.3, atol=1e-14)
@@ -227,7 +227,7 @@ def test_the_papers_grid_is_visibly_coarse(simulation):
 
 def test_the_papers_grid_with_forty_thousand_cases():
     """Where blocks of nodes are so short that one holds only theta = 0 and 1."""
-    counts = ClassCounts(np.array([9000]), np.array([11000]), 20000, 20000)
+    counts = ClassCounts.of_two(np.array([9000]), np.array([11000]), 20000, 20000)
     posterior = BernoulliModel(quadrature="paper").condition(counts, Event())
     assert np.all(np.isfinite(posterior.log_weights))
 

@@ -223,7 +223,9 @@ def test_a_rare_selection_keeps_its_digits():
     y = np.arange(40) % 2
     event = Event(threshold_cut(0.95), n_at_most=10**6)
     sampler = MixtureSampler(MixtureModel(), np.zeros((40, 1), int), y, event)
-    likelihood = Likelihood(BernoulliModel().theta_rule, ClassCounts(NONE, NONE, 20, 20), event)
+    likelihood = Likelihood(
+        BernoulliModel().theta_rule, ClassCounts.of_two(NONE, NONE, 20, 20), event
+    )
     for node in range(0, sampler.grid.size, 7):
         record = likelihood.at(float(sampler.grid.log_u[node]))
         ours = sampler.events.log_at_most(node, 0, 20)

@@ -142,7 +142,7 @@ def null_omission(n0, n1, omitted):
 def test_omission_of_unrelated_binary_features(n0, n1, seed):
     """By enumeration, and as the limit of a large concentration."""
     rng = np.random.default_rng(seed)
-    counts = ClassCounts(rng.integers(0, n0, 3), rng.integers(1, n1 + 1, 3), n0, n1)
+    counts = ClassCounts.of_two(rng.integers(0, n0, 3), rng.integers(1, n1 + 1, 3), n0, n1)
     event = keep_preselected(CountScores.of(counts), 30, None, NONE).event
     posterior = BernoulliModel(least_fraction=1e-3).condition(counts, event)
     null = null_omission(n0, n1, lambda value: value <= event.cut)

@@ -27,7 +27,7 @@ def class_counts(draw, least=1):
     n0, n1, p = draw(st.integers(1, 5)), draw(st.integers(1, 5)), draw(st.integers(least, 12))
     I0 = draw(st.lists(st.integers(0, n0), min_size=p, max_size=p))
     I1 = draw(st.lists(st.integers(0, n1), min_size=p, max_size=p))
-    return ClassCounts(np.array(I0), np.array(I1), n0, n1)
+    return ClassCounts.of_two(np.array(I0), np.array(I1), n0, n1)
 
 
 def scores(counts):
@@ -134,7 +134,7 @@ def test_preselected_columns_with_some_that_did_not_compete(counts, data):
 
 
 def test_preselected_columns_above_a_threshold():
-    counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
+    counts = ClassCounts.of_two(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
     selection = keep_preselected(CountScores.of(counts), 10, 0.25, NONE)
     assert selection.indices.tolist() == [0, 1, 2]
     assert selection.event == Event(threshold_cut(0.25), n_at_most=7)
@@ -143,7 +143,7 @@ def test_preselected_columns_above_a_threshold():
 
 
 def test_the_record_says_which_rule():
-    counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
+    counts = ClassCounts.of_two(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
     everything = keep_all(CountScores.of(counts))
     assert (everything.rule, everything.n_omitted, everything.event) == ("all", 0, Event())
     assert (everything.threshold, everything.ties) == (None, None)
@@ -159,7 +159,7 @@ def rule(**options):
 
 
 def test_a_rule_does_what_it_was_asked_for():
-    counts = ClassCounts(np.array([0, 1, 2, 0]), np.array([4, 4, 4, 4]), 4, 4)
+    counts = ClassCounts.of_two(np.array([0, 1, 2, 0]), np.array([4, 4, 4, 4]), 4, 4)
     everyone = CountScores.of(counts)
     assert rule().select(everyone).rule == "all"
     assert rule(k=1).select(everyone).indices.tolist() == [0]
@@ -180,7 +180,7 @@ def test_a_rule_says_what_may_be_forgotten_on_the_way():
 
 
 def test_random_ties_are_fair_and_seeded():
-    counts = ClassCounts(np.array([0, 1, 0, 1, 0]), np.array([4, 4, 4, 4, 4]), 4, 4)
+    counts = ClassCounts.of_two(np.array([0, 1, 0, 1, 0]), np.array([4, 4, 4, 4, 4]), 4, 4)
     kept = [
         tuple(keep_top(CountScores.of(counts), 4, "random", NONE, np.random.default_rng(s)).indices)
         for s in range(400)
@@ -192,14 +192,14 @@ def test_random_ties_are_fair_and_seeded():
 
 
 def test_one_million_tied_columns_are_quick_to_rank():
-    counts = ClassCounts(np.zeros(10**6, np.uint8), np.full(10**6, 50, np.uint8), 100, 100)
+    counts = ClassCounts.of_two(np.zeros(10**6, np.uint8), np.full(10**6, 50, np.uint8), 100, 100)
     selection = keep_top(CountScores.of(counts), 10, "first", NONE, np.random.default_rng(0))
     assert selection.indices.tolist() == list(range(10))
     assert (selection.event.n_below, selection.event.n_at_most) == (0, 10**6 - 10)
 
 
 def test_repr_tells_what_happened():
-    counts = ClassCounts(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
+    counts = ClassCounts.of_two(np.array([0, 1, 2]), np.array([2, 1, 2]), 2, 2)
     assert repr(keep_all(CountScores.of(counts))) == "Selection(3 of 3 features kept)"
     top = keep_top(CountScores.of(counts), 1, "first", NONE, np.random.default_rng(0))
     assert repr(top) == "Selection(1 of 3 features kept: top k, ties first, weakest |COR| = 1)"

@@ -196,7 +196,9 @@ def test_a_single_part_is_the_whole():
 
 def counts(seed, p, n0=4, n1=5):
     rng = np.random.default_rng(seed)
-    return ClassCounts(rng.integers(0, n0 + 1, size=p), rng.integers(0, n1 + 1, size=p), n0, n1)
+    return ClassCounts.of_two(
+        rng.integers(0, n0 + 1, size=p), rng.integers(0, n1 + 1, size=p), n0, n1
+    )
 
 
 def exact(c):
@@ -209,7 +211,7 @@ def exact(c):
 def test_counts_are_looked_up_or_computed_alike(p, dtype):
     """There are 30 pairs of counts; with 120 columns or more they are looked up."""
     c = counts(p, p)
-    scores = CountScores.of(ClassCounts(c.I0.astype(dtype), c.I1.astype(dtype), c.n0, c.n1))
+    scores = CountScores.of(ClassCounts.of_two(c.I0.astype(dtype), c.I1.astype(dtype), c.n0, c.n1))
     plain = np.array([float(value) for value in exact(c)])
     for bound in (0.0, 0.05, 0.3, plain.max(), 1.5):
         expected = plain >= bound * (1 - 1e-12)
@@ -219,7 +221,7 @@ def test_counts_are_looked_up_or_computed_alike(p, dtype):
 
 def test_counts_of_a_wide_class_do_not_overflow_in_the_lookup():
     rng = np.random.default_rng(0)
-    c = ClassCounts(
+    c = ClassCounts.of_two(
         rng.integers(0, 16, size=2000).astype(np.uint8),
         rng.integers(0, 18, size=2000).astype(np.uint8),
         15,
@@ -287,7 +289,7 @@ HARD = [(206373, 704379), (169915, 662877)]
 def test_values_that_doubles_cannot_tell_are_ranked_exactly(order):
     n = 1_000_003
     pairs = [(0, 10**6), HARD[order[0]], HARD[order[1]], HARD[1], (5, 9)]
-    c = ClassCounts(np.array([a for a, _ in pairs]), np.array([b for _, b in pairs]), n, n)
+    c = ClassCounts.of_two(np.array([a for a, _ in pairs]), np.array([b for _, b in pairs]), n, n)
     scores = CountScores.of(c)
     larger = sorted([1 + order.index(1), 3])
     smaller = [1 + order.index(0)]

@@ -156,14 +156,14 @@ def test_a_contest_without_ties_would_be_caught(monkeypatch, seed):
 def part(columns, ones):
     """Scores of columns with so many ones, all in class 1: the more, the better."""
     ones = np.array(ones)
-    counts = ClassCounts(np.zeros_like(ones), ones, 10, 10)
+    counts = ClassCounts.of_two(np.zeros_like(ones), ones, 10, 10)
     return CountScores(
         Counted(counts, np.full(ones.size, np.nan)), ColumnSubset(np.array(columns), 100)
     )
 
 
 def square(ones):
-    return CountScores.of(ClassCounts(np.array([0]), np.array([ones]), 10, 10)).rough[0]
+    return CountScores.of(ClassCounts.of_two(np.array([0]), np.array([ones]), 10, 10)).rough[0]
 
 
 def test_without_a_rule_everyone_stays():

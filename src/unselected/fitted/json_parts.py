@@ -156,7 +156,7 @@ def parse_counts(entry: object) -> ClassCounts:
     n1 = check_whole(counts["n1"], "counts n1", 1, MOST_CASES)
     I0 = [check_whole(I, "counts I0", 0, n0) for I in check_list(counts["I0"], "counts I0")]
     I1 = check_wholes(counts["I1"], "counts I1", len(I0), 0, n1)
-    return ClassCounts(np.array(I0, dtype=np.int64), np.array(I1, dtype=np.int64), n0, n1)
+    return ClassCounts.of_two(np.array(I0, dtype=np.int64), np.array(I1, dtype=np.int64), n0, n1)
 
 
 def parse_count_event(entry: object, k: int) -> Event:

@@ -125,7 +125,7 @@ class MixtureModel:
 
     def alpha_grid(self, bits: NDArray[Any], y: NDArray[Any], event: Event) -> AlphaGrid:
         """Return nodes of alpha, placed for labels that equal the classes: naive Bayes."""
-        counts = ClassCounts(bits[y == 0].sum(axis=0), bits[y == 1].sum(axis=0), *_sizes(y))
+        counts = ClassCounts.of_two(bits[y == 0].sum(axis=0), bits[y == 1].sum(axis=0), *_sizes(y))
         likelihood = Likelihood(BernoulliModel(a=self.a, b=self.b).theta_rule, counts, event)
 
         def log_likelihood(log_u: Floats) -> Floats:

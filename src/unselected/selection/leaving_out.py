@@ -52,9 +52,9 @@ def count_scores_without(
     def score(
         counted: tuple[NDArray[Any], Floats], left: LeftOut, subset: ColumnSubset
     ) -> CountScores:
-        (I0, I1), cuts = counted
-        n1 = int(np.count_nonzero(y[left.kept]))
-        return CountScores(Counted(ClassCounts(I0, I1, left.kept.size - n1, n1), cuts), subset)
+        ones, cuts = counted
+        sizes = np.bincount(y[left.kept], minlength=2)
+        return CountScores(Counted(ClassCounts(ones, sizes), cuts), subset)
 
     blocks = wide_blocks(X, X.dtype.itemsize)
     return _scores_without(X, blocks, label, sets, new_stream, block, score, CountScores.united)

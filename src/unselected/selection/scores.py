@@ -112,11 +112,10 @@ class CountScores:
         """Return the scores of parts of a table together."""
         subset, order = _together([part.subset for part in parts])
         counts = [part.counted.counts for part in parts]
-        I0 = np.concatenate([part.I0 for part in counts])[order]
-        I1 = np.concatenate([part.I1 for part in counts])[order]
+        ones = np.concatenate([part.ones for part in counts], axis=1)[:, order]
         cuts = np.concatenate([part.counted.cuts for part in parts])[order]
         n_three_steps = sum(part.counted.n_three_steps for part in parts)
-        together = ClassCounts(I0, I1, counts[0].n0, counts[0].n1)
+        together = ClassCounts(ones, counts[0].sizes)
         return cls(Counted(together, cuts, n_three_steps), subset)
 
     @property

@@ -71,10 +71,10 @@ def _count(
     (n, p), n1 = X.shape, int(np.count_nonzero(y))
     ones, cuts, n_three_steps = np.empty((2, p), dtype=count_type(n)), np.empty(p), 0
     for part, subset in over_counts(X, y, binarize, label, _pair, n_values):
-        ones[0, subset.columns], ones[1, subset.columns] = part.counts.I0, part.counts.I1
+        ones[:, subset.columns] = part.counts.ones
         cuts[subset.columns] = part.cuts
         n_three_steps += part.n_three_steps
-    return Counted(ClassCounts(ones[0], ones[1], n - n1, n1), cuts, n_three_steps)
+    return Counted(ClassCounts(ones, np.array([n - n1, n1])), cuts, n_three_steps)
 
 
 def _pair(counted: Counted, subset: ColumnSubset) -> tuple[Counted, ColumnSubset]:
@@ -128,7 +128,7 @@ def over_counts(
         ones, cuts, n_three_steps = block(columns)
         cuts = np.broadcast_to(AS_IS if cuts is None else cuts, (ones.shape[1],))
         subset = ColumnSubset(np.arange(columns.start, columns.stop), p)
-        counts = ClassCounts(ones[0], ones[1], n - n1, n1)
+        counts = ClassCounts(ones, np.array([n - n1, n1]))
         return then(Counted(counts, cuts, n_three_steps), subset)
 
     yield from in_threads(work, blocks)
@@ -244,6 +244,6 @@ def _add_pieces(
     first, n1 = counted[0], int(np.count_nonzero(y))
     ones = np.sum([piece.ones for piece in counted], axis=0, dtype=first.ones.dtype)
     # Only whole columns are cut at their median: then the first piece is the only one.
-    counts = ClassCounts(ones[0], ones[1], y.size - n1, n1)
+    counts = ClassCounts(ones, np.array([y.size - n1, n1]))
     whole = Counted(counts, first.cuts, first.n_three_steps)
     return then(whole, ColumnSubset(np.arange(first.columns.start, first.columns.stop), p))

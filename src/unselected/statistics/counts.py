@@ -3,23 +3,82 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
+from unselected.statistics.moments import distinct_rows
 
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """For each column, the numbers of ones I0 and I1 among the n0 and n1 cases of the classes."""
+    """For each column, the numbers of ones and of known values in each class.
 
-    I0: NDArray[Any]
-    I1: NDArray[Any]
-    n0: int
-    n1: int
+    Attributes
+    ----------
+    ones : array of shape (G, columns)
+    sizes : array of shape (G,)
+        The numbers of cases.
+    known : array of shape (G, columns) or None
+        The numbers of known values; None where all values are known.
+    """
+
+    ones: NDArray[Any]
+    sizes: Ints
+    known: NDArray[Any] | None = None
+
+    @classmethod
+    def of_two(cls, I0: NDArray[Any], I1: NDArray[Any], n0: int, n1: int) -> "ClassCounts":
+        """Return the counts I0 and I1 of two classes with n0 and n1 cases."""
+        return cls(np.stack([I0, I1]), np.array([n0, n1]))
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.ones.shape[1])
+
+    @property
+    def I0(self) -> NDArray[Any]:
+        """The ones of the first class."""
+        return np.asarray(self.ones[0])
+
+    @property
+    def I1(self) -> NDArray[Any]:
+        """The ones of the second class."""
+        return np.asarray(self.ones[1])
+
+    @property
+    def n0(self) -> int:
+        """The number of cases of the first class."""
+        return int(self.sizes[0])
+
+    @property
+    def n1(self) -> int:
+        """The number of cases of the second class."""
+        return int(self.sizes[1])
+
+    @property
+    def totals(self) -> Ints:
+        """The ones of all classes together."""
+        return np.asarray(self.ones.sum(axis=0, dtype=np.int64))
 
     def take(self, columns: Ints) -> "ClassCounts":
         """Return the counts of some columns."""
-        return ClassCounts(self.I0[columns], self.I1[columns], self.n0, self.n1)
+        known = None if self.known is None else self.known[:, columns]
+        return ClassCounts(self.ones[:, columns], self.sizes, known)
+
+    def patterns(self) -> tuple[Ints, Ints]:
+        """Return the distinct numbers of known values, and which of them each column has.
+
+        The first row, ``sizes``, is that of complete columns.
+
+        >>> counts = ClassCounts(np.array([[1, 0], [2, 2]]), np.array([3, 2]))
+        >>> [array.tolist() for array in counts.patterns()]
+        [[[3, 2]], [0, 0]]
+        """
+        if self.known is None:
+            return self.sizes[np.newaxis], np.zeros(self.n_columns, dtype=np.intp)
+        return distinct_rows(np.vstack([self.sizes, self.known.T.astype(np.int64)]))
 
 
 @dataclass(frozen=True)
