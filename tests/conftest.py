@@ -12,7 +12,23 @@ N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
 
 
 # Folders and files of tests that are slow as a whole.
-SLOW = {"cli", "experiments", "frozen", "report", "test_dask", "test_sklearn_checks"}
+SLOW = (
+    "cli",
+    "estimators/test_contract",
+    "estimators/test_dask",
+    "estimators/test_factor",
+    "estimators/test_leave_one_out",
+    "estimators/test_mixture",
+    "estimators/test_sklearn_checks",
+    "experiments",
+    "files/test_models",
+    "files/test_open_columns",
+    "fitted/test_effects",
+    "frozen",
+    "models/test_two_groups",
+    "report",
+    "test_scale_docs",
+)
 
 # A slow or busy machine is no reason to fail.
 hypothesis.settings.register_profile(
@@ -41,8 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(TESTS):  # examples in docstrings
             continue
-        path = item.path.relative_to(TESTS)
-        if SLOW & {path.stem, *path.parts}:
+        path = item.path.relative_to(TESTS).with_suffix("")
+        if any(path.is_relative_to(slow) for slow in SLOW):
             item.add_marker(pytest.mark.slow)
 
 
