@@ -69,6 +69,7 @@ def _effects_text(told: FeatureEffects, most: int) -> str:
 
 def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
     classes = {} if saved.classes is None else classes_content(saved.classes)
+    related = saved.fitted.related
     return {
         "kind": saved.kind,
         **classes,
@@ -76,16 +77,10 @@ def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
         "selection": saved.selection,
         "features": features,
         "priors": saved.fitted.priors,
-        **_related_content(saved),
+        **({} if related is None else {"related_fraction": related.fraction._asdict()}),
         **_guard_content(saved),
         "provenance": saved.provenance,
     }
-
-
-def _related_content(saved: SavedModel) -> dict[str, Any]:
-    """Return the posterior of the fraction of related features, where there are two groups."""
-    related = saved.fitted.related
-    return {} if related is None else {"related_fraction": related.fraction._asdict()}
 
 
 def _guard_content(saved: SavedModel) -> dict[str, Any]:

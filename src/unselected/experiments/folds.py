@@ -77,26 +77,11 @@ class CrossValidation(ABC, Generic[R]):
     experiment: ClassVar[str]
     record: ClassVar[type[Any]]
 
-    def run(
-        self,
-        n_repeats: int,
-        *,
-        seed: int,
-        n_jobs: int | None,
-        checkpoint: str | None,
-        progress: bool,
-    ) -> list[R]:
+    def run(self, n_repeats: int, **running: Any) -> list[R]:
         """Return the records of all repetitions; see `run_replicates`."""
+        settings = {"experiment": self.experiment, **self.settings()}
         return run_replicates(
-            self.one_repeat,
-            n_repeats,
-            self.record,
-            seed=seed,
-            settings={"experiment": self.experiment, **self.settings()},
-            n_jobs=n_jobs,
-            checkpoint=checkpoint,
-            progress=progress,
-            unit="repeat",
+            self.one_repeat, n_repeats, self.record, settings=settings, unit="repeat", **running
         )
 
     def settings(self) -> dict[str, Any]:
