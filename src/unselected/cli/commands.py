@@ -3,15 +3,15 @@
 Nothing here may import numpy or scikit-learn, so that help starts fast.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
-
-from cyclopts import Parameter
 
 from unselected.cli.loading import done_in
 from unselected.cli.options import (
+    SEVERAL,
     Choice,
     DependenceOption,
+    Flag,
     Input,
     KOption,
     ModelOption,
@@ -20,11 +20,11 @@ from unselected.cli.options import (
     Source,
     Speech,
     Whole,
+    options,
 )
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class FitOptions:
     """Options of `fit`.
 
@@ -41,9 +41,9 @@ class FitOptions:
     """
 
     choice: Choice = field(default_factory=Choice)
-    no_names: Annotated[bool, Parameter(negative="")] = False
+    no_names: Flag = False
     output: Output = "model.json"
-    force: Annotated[bool, Parameter(negative="")] = False
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -59,8 +59,7 @@ def fit(train: Input, /, *, source: Source, options: FitOptions = FitOptions()) 
     """
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class PredictOptions:
     """Options of `predict`.
 
@@ -92,17 +91,13 @@ class PredictOptions:
 
     output: Output = "-"
     id: str | None = None
-    features_in_rows: Annotated[bool, Parameter(negative="")] = False
-    no_names: Annotated[bool, Parameter(negative="")] = False
-    quantiles: Annotated[
-        tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
-    ] = None
-    prevalence: Annotated[tuple[str, ...] | None, Parameter(consume_multiple=True, negative="")] = (
-        None
-    )
+    features_in_rows: Flag = False
+    no_names: Flag = False
+    quantiles: Annotated[tuple[float, ...] | None, SEVERAL] = None
+    prevalence: Annotated[tuple[str, ...] | None, SEVERAL] = None
     interval: float | None = None
     indeterminate_below: float | None = None
-    force: Annotated[bool, Parameter(negative="")] = False
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -120,8 +115,7 @@ def predict(model: str, new: Input, /, *, options: PredictOptions = PredictOptio
     """
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class InspectOptions:
     """Options of `inspect`.
 
@@ -141,11 +135,11 @@ class InspectOptions:
         Overwrite the output file.
     """
 
-    effects: Annotated[bool, Parameter(negative="")] = False
-    all: Annotated[bool, Parameter(negative="")] = False
+    effects: Flag = False
+    all: Flag = False
     level: float = 0.9
     output: Output | None = None
-    force: Annotated[bool, Parameter(negative="")] = False
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -160,8 +154,7 @@ def inspect(model: str, /, *, options: InspectOptions = InspectOptions()) -> Non
     """
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class CvOptions:
     """Options of `cv`.
 
@@ -199,7 +192,7 @@ class CvOptions:
     dependence: DependenceOption = "none"
     splits: Whole | None = None
     repeats: Whole | None = None
-    loo: Annotated[bool, Parameter(negative="")] = False
+    loo: Flag = False
     method: tuple[str, ...] = ()
     seed: Whole = 0
     jobs: Whole = 1
@@ -229,8 +222,7 @@ def cv(
     """
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class ReportOptions:
     """Options of `report`.
 
@@ -250,7 +242,7 @@ class ReportOptions:
     splits: Whole = 5
     repeats: Whole = 5
     output: Output = "report.html"
-    force: Annotated[bool, Parameter(negative="")] = False
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 

@@ -181,16 +181,9 @@ def named(model: Any, table: NamedTraining) -> Predictor:
 
 def selection_of(model: Any) -> dict[str, Any]:
     """Return the selection as plain JSON types."""
-    selection = model.selection_
-    return {
-        "rule": selection.rule,
-        "ties": selection.ties,
-        "threshold": selection.threshold,
-        "statistic": selection.statistic,
-        "n_features": selection.n_features,
-        "n_omitted": selection.n_omitted,
-        "scores": model.scores_.tolist(),
-    }
+    fields = ("rule", "ties", "threshold", "statistic", "n_features", "n_omitted")
+    selection = {field: getattr(model.selection_, field) for field in fields}
+    return selection | {"scores": model.scores_.tolist()}
 
 
 def provenance_of(path: str, seed: int) -> dict[str, Any]:

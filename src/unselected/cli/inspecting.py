@@ -98,10 +98,6 @@ def _guard_content(saved: SavedModel) -> dict[str, Any]:
     return {"tempering": content}
 
 
-def _guard_text(saved: SavedModel) -> list[str]:
-    return [f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []
-
-
 def _provenance_text(key: str, value: Any) -> list[str]:
     """Return the lines of an entry; for the dependence report, its sentences."""
     if key == "dependence" and isinstance(value, dict) and isinstance(value.get("advice"), list):
@@ -126,7 +122,7 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
             *_related_text(saved),
-            *_guard_text(saved),
+            *([f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []),
             *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
             "",
             _feature_table(saved, features[:most]) + _left_out(len(features), most),

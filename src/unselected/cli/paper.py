@@ -113,14 +113,11 @@ def colon_text(records: list[ColonRecord]) -> str:
     header = ("method", "error", "expected", "log loss", "squared error")
     tests = [
         f"division {test.partition + 1}, {test.score.replace('_', ' ')}: corrected better in "
-        f"{test.n_better} of {test.n_groups} groups{_paired_t(test.p_value)}"
+        f"{test.n_better} of {test.n_groups} groups"
+        + ("" if test.p_value is None else f", paired t test p = {test.p_value:.2g}")
         for test in paired_tests(records)
     ]
     return "\n".join([columns_of(rows, header), "", *tests])
-
-
-def _paired_t(p_value: float | None) -> str:
-    return "" if p_value is None else f", paired t test p = {p_value:.2g}"
 
 
 def simulate(*, options: SimulateOptions) -> None:

@@ -1,12 +1,20 @@
 """The commands of the paper's experiments: their options, defaults and help, as in `commands`."""
 
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from dataclasses import field
+from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from unselected.cli.loading import done_in
-from unselected.cli.options import DependenceOption, Output, PriorOption, Speech, Whole
+from unselected.cli.options import (
+    DependenceOption,
+    Flag,
+    Output,
+    PriorOption,
+    Speech,
+    Whole,
+    options,
+)
 
 reproduce = App(
     name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
@@ -16,8 +24,7 @@ ColonFeatures = Literal["binary", "real"]
 ColonModel = Literal["naive", "latent"]
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class SimulationOptions:
     """Options of `reproduce simulation`.
 
@@ -49,8 +56,7 @@ def reproduce_simulation(*, options: SimulationOptions = SimulationOptions()) ->
     """Section 4: 10000 features, 200 training cases, k = 1, 10, 100, 1000 and all."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class ColonOptions:
     """Options of `reproduce colon`.
 
@@ -105,8 +111,7 @@ def reproduce_colon(*, options: ColonOptions = ColonOptions()) -> None:  # noqa:
     """Section 5: gene expression in colon tissue, 10 groups of 200 genes, leave-one-out."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class SimulateOptions:
     """Options of `simulate`.
 
@@ -132,7 +137,7 @@ class SimulateOptions:
     features: Whole = 1000
     concentration: float = 300.0
     seed: Whole = 0
-    force: Annotated[bool, Parameter(negative="")] = False
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 

@@ -42,6 +42,7 @@ MEAN_ONLY = "mean of the response"
 _LINE = "SelectKBest + LinearRegression"
 
 
+@dataclass
 class NormalAround:
     """A regressor with a normal distribution around what it predicts, the same for all cases.
 
@@ -52,11 +53,8 @@ class NormalAround:
         Given the fitted regressor, X and y, the standard deviation.
     """
 
-    def __init__(
-        self, regressor: Any, deviation: Callable[[Any, NDArray[Any], Floats], float]
-    ) -> None:
-        self.regressor = regressor
-        self.deviation = deviation
+    regressor: Any
+    deviation: Callable[[Any, NDArray[Any], Floats], float]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the regressor, and find the standard deviation of its errors."""

@@ -35,7 +35,7 @@ _WORDS: dict[type, str] = {
 }
 
 # The picture reaches to where a density is this fraction of its peak, its line a little further.
-_VISIBLE, _DRAWN = 0.02, 0.001
+_VISIBLE, DRAWN = 0.02, 0.001
 
 # Points of a smooth curve.
 N_POINTS = 300
@@ -92,16 +92,11 @@ def concentration_words(estimators: Iterable[Any]) -> str:
     return words.pop() if len(words) == 1 else _PLAIN
 
 
-def _bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
+def bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
     """Return the ends of where the density is above a fraction of its peak, and a node beyond."""
     x, density = posterior
     inside = np.flatnonzero(density > fraction * density.max())
     return float(x[max(inside[0] - 1, 0)]), float(x[min(inside[-1] + 1, x.size - 1)])
-
-
-def drawn_ends(posterior: Posterior) -> tuple[float, float]:
-    """Return the ends of the line that draws a posterior."""
-    return _bulk(posterior, _DRAWN)
 
 
 def smooth(posterior: Posterior, points: Floats) -> Floats:
@@ -270,7 +265,7 @@ class ConcentrationDisplay(Display):
         self.lines_ = {}
         for name, style in styles_of(self.posteriors).items():
             posterior = Posterior(*self.posteriors[name])
-            points = np.linspace(*drawn_ends(posterior), N_POINTS)
+            points = np.linspace(*bulk(posterior, DRAWN), N_POINTS)
             density = smooth(posterior, points)
             order = 1.8 if name == "complete" else 2.0  # a wide line, under the others
             (self.lines_[name],) = ax.plot(
@@ -291,7 +286,7 @@ class ConcentrationDisplay(Display):
 
     def _limits(self) -> tuple[float, float]:
         ends = [
-            end for nodes in self.posteriors.values() for end in _bulk(Posterior(*nodes), _VISIBLE)
+            end for nodes in self.posteriors.values() for end in bulk(Posterior(*nodes), _VISIBLE)
         ]
         if self.true_concentration is not None:
             ends.append(float(np.log(self.true_concentration)))

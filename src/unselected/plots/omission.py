@@ -12,11 +12,12 @@ from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission.binary import omission_probability
 from unselected.plots.concentration import (
+    DRAWN,
     N_POINTS,
     Posterior,
     Selective,
+    bulk,
     concentration_words,
-    drawn_ends,
     posterior_of_estimator,
     smooth,
 )
@@ -195,7 +196,7 @@ class OmissionProbabilityDisplay(Display):
 
     def _draw_posterior(self, ax: Axes, posterior: Posterior) -> None:
         """Fill the posterior density, to a height of its own, at the foot of the axes."""
-        ends = np.clip(drawn_ends(posterior), *np.log(ax.get_xlim()))
+        ends = np.clip(bulk(posterior, DRAWN), *np.log(ax.get_xlim()))
         points = np.linspace(ends[0], ends[1], N_POINTS)
         density = smooth(posterior, points)
         ax.fill_between(

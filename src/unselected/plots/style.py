@@ -139,12 +139,9 @@ def plain_number(value: float) -> str:
 
 def log_ticks(ax: Axes, which: str) -> None:
     """Make an axis logarithmic, with numbers at powers of ten, or closer where these are few."""
-    if which == "x":
-        ax.set_xscale("log")
-    else:
-        ax.set_yscale("log")
+    ax.set(**{f"{which}scale": "log"})
     axis = ax.xaxis if which == "x" else ax.yaxis
-    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
+    low, high = axis.get_view_interval()
     axis.set_major_locator(
         LogLocator(10.0, (1.0, 2.0, 5.0) if high < 200 * low else (1.0,), numticks=12)
     )

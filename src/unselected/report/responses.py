@@ -170,17 +170,13 @@ def examine_regression(
 
 
 def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
-    def mean_of(field: str) -> Floats:
-        return np.asarray(np.mean([getattr(record, field) for record in records], axis=0))
-
+    fields = ("mean", "lower", "upper", "pit")
+    means = {
+        field: np.mean([getattr(record, field) for record in records], axis=0) for field in fields
+    }
+    means["pit"] = np.clip(means["pit"], 0.0, 1.0)
     logs = log_sum(np.array([record.log_density for record in records]), axis=0)
-    return CrossValidated(
-        mean=mean_of("mean"),
-        lower=mean_of("lower"),
-        upper=mean_of("upper"),
-        log_density=logs - np.log(len(records)),
-        pit=np.clip(mean_of("pit"), 0.0, 1.0),
-    )
+    return CrossValidated(**means, log_density=logs - np.log(len(records)))
 
 
 def _against_the_mean(findings: RegressionFindings) -> str:
@@ -229,8 +225,7 @@ def _features(findings: RegressionFindings) -> str:
 
 
 def _calibration(findings: RegressionFindings) -> str:
-    summaries = [findings.predictions[method].summary(findings.y) for method in BOTH]
-    columns = [_numbers(summary) for summary in summaries]
+    columns = [_numbers(findings.predictions[method].summary(findings.y)) for method in BOTH]
     rows = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
     return paragraph(
         "Cross-validated predictive distributions, averaged over the repetitions. The PIT value of "

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.exact import ExactEstimator
+from unselected.experiments.folds import with_and_without_correction
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import decimals, digits, paragraph, table, with_interval
 
@@ -30,10 +30,8 @@ Show = Callable[[float], str]
 
 def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
     """Return the estimator with and without correction, fitted; what is given is not changed."""
-    corrected, uncorrected = (
-        clone(estimator).set_params(correct_selection=flag).fit(X, y) for flag in (True, False)
-    )
-    return corrected, uncorrected
+    models = with_and_without_correction(estimator)
+    return models["corrected"].fit(X, y), models["uncorrected"].fit(X, y)
 
 
 def column_names(fitted: ExactEstimator, names: Names | None) -> Names:
