@@ -103,15 +103,14 @@ class CrossValidation(ABC, Generic[R]):
         fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
         first, known = imputers(X), self.known()
         ours = self.numbered()
+        to_fit = [name for name in dict.fromkeys(self.methods) if name not in known]
         parts: dict[str, list[Floats]] = {}
         needed: dict[str, list[int]] = {}
         tests = []
         for train, test in self.folds(fold_seed).split(X, y):
             tests.append(test)
             made = with_and_without_correction(ours) | self.usual(y[train], first, inner_seed)
-            for name in self.methods:
-                if name in known:
-                    continue
+            for name in to_fit:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # f_classif divides by zero if constant
                     model = _fitted(name, made[name], self.rows(made[name], train), y[train])
