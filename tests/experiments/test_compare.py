@@ -73,6 +73,14 @@ def test_compare_runs_every_method(compared):
         np.testing.assert_allclose(np.sum(record.probability, axis=1), np.ones(60))
 
 
+def test_a_method_named_twice_changes_no_number(compared):
+    X, y, _ = compared
+    for of_y, run in ((y, compare), (X.sum(axis=1), compare_regression)):
+        once = run(X, of_y, k=5, n_splits=3, n_repeats=1, seed=2, methods=["uncorrected"])
+        twice = run(X, of_y, k=5, n_splits=3, n_repeats=1, seed=2, methods=["uncorrected"] * 2)
+        assert twice == once * 2
+
+
 def test_comparison_table_averages_and_resamples(compared):
     _, y, records = compared
     rows = {row.method: row for row in comparison_table(records, y)}

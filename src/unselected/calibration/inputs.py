@@ -1,5 +1,6 @@
 """Cases and predictions as arrays, checked; an error names the first row that is wrong."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -80,11 +81,13 @@ def checked_cases(y: ArrayLike, probability: ArrayLike) -> tuple[Floats, Floats]
 
 def checked_probability(probability: ArrayLike) -> Floats:
     """Return probabilities of class 1, or raise naming the first row that has none."""
-    p = as_numbers("probability", probability, _OF_CLASSES)
-    check_some("probability", p)
     advice = "give probabilities of class 1, from 0 to 1"
-    check_rows("probability", p, (p >= 0.0) & (p <= 1.0), advice)
-    return p
+    return checked_numbers("probability", probability, is_probability, advice, _OF_CLASSES)
+
+
+def is_probability(values: Floats) -> NDArray[np.bool_]:
+    """Say which values are from 0 to 1."""
+    return np.asarray((values >= 0.0) & (values <= 1.0))
 
 
 def as_numbers(name: str, values: ArrayLike, example: str = "") -> Floats:
@@ -103,11 +106,17 @@ def as_numbers(name: str, values: ArrayLike, example: str = "") -> Floats:
     return array.astype(np.float64)
 
 
-def finite_numbers(name: str, values: ArrayLike) -> Floats:
-    """Return one finite float for each of one or more cases, or raise."""
-    array = as_numbers(name, values)
+def checked_numbers(
+    name: str,
+    values: ArrayLike,
+    right: Callable[[Floats], NDArray[np.bool_]] = np.isfinite,
+    advice: str = "give finite numbers",
+    example: str = "",
+) -> Floats:
+    """Return one float for each of one or more cases, or raise at the first that is not right."""
+    array = as_numbers(name, values, example)
     check_some(name, array)
-    check_rows(name, array, np.isfinite(array), "give finite numbers")
+    check_rows(name, array, right(array), advice)
     return array
 
 

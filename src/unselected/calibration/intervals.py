@@ -72,6 +72,24 @@ def resampling_interval(
     return Estimate(value, low, high, level)
 
 
+def resampling(
+    level: float, n_resamples: int, random_state: RandomState
+) -> Callable[..., Estimate]:
+    """Return a function that gives the mean of one number for each case, with its interval.
+
+    The function takes the numbers, and a statistic where that is not the mean. All its calls draw
+    from one generator.
+    """
+    rng = np.random.default_rng(random_state)
+
+    def interval(losses: Floats, statistic: Statistic = np.mean) -> Estimate:
+        return resampling_interval(
+            statistic, (losses,), level=level, n_resamples=n_resamples, random_state=rng
+        )
+
+    return interval
+
+
 def _bootstrap_bounds(
     statistic: Statistic,
     samples: tuple[Floats, ...],

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom, kstest, norm
 
 from unselected._typing import Floats
-from unselected.calibration.inputs import as_numbers, check_rows, check_some
+from unselected.calibration.inputs import checked_numbers, is_probability
 from unselected.calibration.intervals import tails
 from unselected.calibration.records import Record
 
@@ -164,7 +164,12 @@ def coverage_curve(
     """
     ends = tails(confidence)
     values = checked_pit(pit)
-    nominal = _checked_levels(np.arange(1, 100) / 100 if levels is None else levels)
+    nominal = checked_numbers(
+        "levels",
+        np.arange(1, 100) / 100 if levels is None else levels,
+        lambda values: (values > 0.0) & (values < 1.0),
+        "a level is above 0 and below 1",
+    )
     held = np.searchsorted(np.sort(np.abs(2.0 * values - 1.0)), nominal, side="right")
     low, high = (np.asarray(binom.ppf(end, values.size, nominal)) / values.size for end in ends)
     return CoverageCurve(nominal, held / values.size, low, high, confidence)
@@ -172,19 +177,8 @@ def coverage_curve(
 
 def checked_pit(pit: ArrayLike, name: str = "pit") -> Floats:
     """Return PIT values as floats, or raise naming the first row that is wrong."""
-    values = as_numbers(name, pit)
-    check_some(name, values)
     advice = "a PIT value is a probability, from 0 to 1"
-    check_rows(name, values, (values >= 0.0) & (values <= 1.0), advice)
-    return values
-
-
-def _checked_levels(levels: ArrayLike) -> Floats:
-    nominal = as_numbers("levels", levels)
-    check_some("levels", nominal)
-    advice = "a level is above 0 and below 1"
-    check_rows("levels", nominal, (nominal > 0.0) & (nominal < 1.0), advice)
-    return nominal
+    return checked_numbers(name, pit, is_probability, advice)
 
 
 def _moment_test(value: float, expected: float, variance: float) -> MomentTest:

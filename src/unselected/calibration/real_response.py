@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unselected._typing import Floats
-from unselected.calibration.inputs import check_lengths, finite_numbers
+from unselected.calibration.inputs import check_lengths, checked_numbers
 from unselected.calibration.intervals import (
     Estimate,
     RandomState,
-    Statistic,
     fraction_interval,
-    resampling_interval,
+    resampling,
     tails,
 )
 from unselected.calibration.pit import PITTest, checked_pit, pit_test
@@ -145,7 +144,7 @@ def average_log_density(log_density: ArrayLike) -> float:
     >>> average_log_density([-1.0, -2.0])
     -1.5
     """
-    return float(np.mean(finite_numbers("log_density", log_density)))
+    return float(np.mean(checked_numbers("log_density", log_density)))
 
 
 def root_mean_squared_error(y: ArrayLike, mean: ArrayLike) -> float:
@@ -221,15 +220,9 @@ def summarize_regression(
     """
     tails(level)
     responses, means, low, high = checked_means_and_intervals(y, mean, lower, upper)
-    logs, values = finite_numbers("log_density", log_density), checked_pit(pit)
+    logs, values = checked_numbers("log_density", log_density), checked_pit(pit)
     check_lengths(y=responses, log_density=logs, pit=values)
-    rng = np.random.default_rng(random_state)
-
-    def interval(losses: Floats, statistic: Statistic = np.mean) -> Estimate:
-        return resampling_interval(
-            statistic, (losses,), level=confidence, n_resamples=n_resamples, random_state=rng
-        )
-
+    interval = resampling(confidence, n_resamples, random_state)
     return RegressionSummary(
         n=responses.size,
         level=level,
@@ -243,7 +236,7 @@ def summarize_regression(
 
 
 def _checked_bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
-    low, high = finite_numbers("lower", lower), finite_numbers("upper", upper)
+    low, high = checked_numbers("lower", lower), checked_numbers("upper", upper)
     check_lengths(lower=low, upper=high)
     crossed = low > high
     if crossed.any():
@@ -258,7 +251,7 @@ def _checked_bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]
 def _checked_intervals(
     y: ArrayLike, lower: ArrayLike, upper: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
-    responses, (low, high) = finite_numbers("y", y), _checked_bounds(lower, upper)
+    responses, (low, high) = checked_numbers("y", y), _checked_bounds(lower, upper)
     check_lengths(y=responses, lower=low)
     return responses, low, high
 
@@ -274,7 +267,7 @@ def _interval_scores(y: Floats, lower: Floats, upper: Floats, level: float) -> F
 
 
 def _checked_means(y: ArrayLike, mean: ArrayLike) -> tuple[Floats, Floats]:
-    responses, means = finite_numbers("y", y), finite_numbers("mean", mean)
+    responses, means = checked_numbers("y", y), checked_numbers("mean", mean)
     check_lengths(y=responses, mean=means)
     return responses, means
 

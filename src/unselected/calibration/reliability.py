@@ -12,7 +12,7 @@ from unselected.calibration.inputs import checked_cases
 from unselected.calibration.intervals import (
     RandomState,
     check_resamples,
-    exact_interval,
+    fraction_interval,
     tails,
 )
 from unselected.calibration.records import Record
@@ -196,16 +196,9 @@ def _decile_row(decile: int, y: Floats, probability: Floats, level: float) -> De
     low, high = decile / 10, (decile + 1) / 10
     if y.size == 0:
         return DecileRow(low, high, 0, None, None, None, None)
-    fraction_low, fraction_high = exact_interval(int(y.sum()), y.size, level)
-    return DecileRow(
-        low=low,
-        high=high,
-        count=y.size,
-        mean_prediction=float(probability.mean()),
-        actual_fraction=float(y.mean()),
-        fraction_low=fraction_low,
-        fraction_high=fraction_high,
-    )
+    fraction = fraction_interval(y == 1.0, level)
+    prediction = float(probability.mean())
+    return DecileRow(low, high, y.size, prediction, fraction.value, fraction.low, fraction.high)
 
 
 def _distinct(y: Floats, probability: Floats) -> tuple[Floats, NDArray[np.intp], Floats]:

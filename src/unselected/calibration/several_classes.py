@@ -17,12 +17,14 @@ from unselected.calibration.inputs import (
     check_lengths,
     check_rows,
     check_some,
+    checked_numbers,
+    is_probability,
 )
 from unselected.calibration.intervals import (
     Estimate,
     RandomState,
     fraction_interval,
-    resampling_interval,
+    resampling,
 )
 from unselected.calibration.line import calibration_in_the_large
 from unselected.calibration.records import Record
@@ -231,20 +233,14 @@ def summarize_classes(
     """
     classes, p = checked_classes(y, probability)
     is_right, confidence = _most_probable(classes, p)
-    rng = np.random.default_rng(random_state)
-    log_score, squared_error = (
-        resampling_interval(
-            np.mean, (losses,), level=level, n_resamples=n_resamples, random_state=rng
-        )
-        for losses in (_log_losses(classes, p), _squared_errors(classes, p))
-    )
+    interval = resampling(level, n_resamples, random_state)
     return ClassesSummary(
         n=classes.size,
         prevalence=tuple((np.bincount(classes, minlength=p.shape[1]) / classes.size).tolist()),
         actual_error=fraction_interval(~is_right, level),
         expected_error=float(np.mean(1.0 - confidence)),
-        average_minus_log_probability=log_score,
-        average_squared_error=squared_error,
+        average_minus_log_probability=interval(_log_losses(classes, p)),
+        average_squared_error=interval(_squared_errors(classes, p)),
         in_the_large=calibration_in_the_large(is_right, confidence, level=level),
         spiegelhalter=spiegelhalter(is_right, confidence),
     )
@@ -271,10 +267,13 @@ def _checked_rows(probability: ArrayLike) -> Floats:
             "of two or more classes, as predict_proba returns them."
         )
     check_some("probability", p)
-    p = np.stack([as_numbers(f"column {g} of probability", column) for g, column in enumerate(p.T)])
-    for g, column in enumerate(p):
-        right = (column >= 0.0) & (column <= 1.0)
-        check_rows(f"column {g} of probability", column, right, "a probability is from 0 to 1")
+    advice = "a probability is from 0 to 1"
+    p = np.stack(
+        [
+            checked_numbers(f"column {g} of probability", column, is_probability, advice)
+            for g, column in enumerate(p.T)
+        ]
+    )
     total = p.sum(axis=0)
     right = np.abs(total - 1.0) <= _FAR_FROM_ONE
     check_rows("the sum of probability", total, right, "the classes of a case have a sum of 1")

@@ -7,17 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unselected.calibration.inputs import labelled_cases
-from unselected.calibration.intervals import Estimate, RandomState
+from unselected.calibration.intervals import Estimate, RandomState, resampling
 from unselected.calibration.line import calibration_in_the_large, calibration_slope_intercept
 from unselected.calibration.records import Record
 from unselected.calibration.reliability import SquaredErrorParts, split_squared_error
 from unselected.calibration.two_classes import (
     SpiegelhalterTest,
-    bootstrap_interval,
     error_interval,
     expected_error,
-    mean_minus_log_probability,
-    mean_squared_error,
+    minus_logs,
     spiegelhalter,
 )
 
@@ -83,21 +81,16 @@ def summarize(
     True
     """
     y, probability = labelled_cases(y, probability, pos_label)
-    rng = np.random.default_rng(random_state)
-    log_score, squared_error = (
-        bootstrap_interval(
-            mean, y, probability, level=level, n_resamples=n_resamples, random_state=rng
-        )
-        for mean in (mean_minus_log_probability, mean_squared_error)
-    )
+    seen = np.where(y == 1.0, probability, 1.0 - probability)
+    interval = resampling(level, n_resamples, random_state)
     line = calibration_slope_intercept(y, probability, level=level)
     return CalibrationSummary(
         n=y.size,
         prevalence=float(y.mean()),
         actual_error=error_interval(y, probability, level=level),
         expected_error=expected_error(probability),
-        average_minus_log_probability=log_score,
-        average_squared_error=squared_error,
+        average_minus_log_probability=interval(minus_logs(seen)),
+        average_squared_error=interval((y - probability) ** 2),
         squared_error_parts=split_squared_error(y, probability),
         slope=line.slope,
         intercept=line.intercept,

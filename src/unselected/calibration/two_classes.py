@@ -234,23 +234,9 @@ def _is_wrong(y: Floats, probability: Floats) -> NDArray[np.bool_]:
     return np.asarray((probability >= 0.5) != (y == 1.0))
 
 
-# The two scores for many resamples at once, for which scikit-learn has no function.
-
-
-def mean_minus_log_probability(y: Floats, probability: Floats, axis: int = -1) -> Floats:
-    """Return `average_minus_log_probability` along an axis."""
-    seen = np.where(y == 1.0, probability, 1.0 - probability)
-    return np.asarray(np.mean(minus_logs(seen), axis=axis))
-
-
 def minus_logs(seen: Floats) -> Floats:
     """Return -log of the probabilities of the observed classes, each at least 2.2e-16."""
     return np.asarray(-np.log(np.maximum(seen, LEAST_PROBABILITY)))
-
-
-def mean_squared_error(y: Floats, probability: Floats, axis: int = -1) -> Floats:
-    """Return `average_squared_error` along an axis."""
-    return np.asarray(np.mean((y - probability) ** 2, axis=axis))
 
 
 def bernoulli_variance(p: Floats) -> Floats:

@@ -31,26 +31,17 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-app.command("unselected.cli.commands:fit", name="fit", help="Select features and fit a model.")
-app.command("unselected.cli.commands:predict", name="predict", help="Predict new cases.")
-app.command(
-    "unselected.cli.commands:inspect", name="inspect", help="Show the content of a model file."
-)
-app.command("unselected.cli.commands:cv", name="cv", help="Compare methods by cross-validation.")
-app.command("unselected.cli.commands:report", name="report", help="Write one page on a data set.")
-app.command(
-    "unselected.cli.paper_commands:reproduce",
-    name="reproduce",
-    help="Repeat the paper's experiments.",
-)
-app.command(
-    "unselected.cli.paper_commands:simulate",
-    name="simulate",
-    help="Write data simulated as in the paper.",
-)
-app.command(
-    "unselected.cli.paper_commands:demo", name="demo", help="Show the effect in a few seconds."
-)
+for place, text in (
+    ("commands:fit", "Select features and fit a model."),
+    ("commands:predict", "Predict new cases."),
+    ("commands:inspect", "Show the content of a model file."),
+    ("commands:cv", "Compare methods by cross-validation."),
+    ("commands:report", "Write one page on a data set."),
+    ("paper_commands:reproduce", "Repeat the paper's experiments."),
+    ("paper_commands:simulate", "Write data simulated as in the paper."),
+    ("paper_commands:demo", "Show the effect in a few seconds."),
+):
+    app.command(f"unselected.cli.{place}", name=place.partition(":")[2], help=text)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,14 +3,15 @@
 Nothing here may import numpy or scikit-learn, so that help starts fast.
 """
 
+from dataclasses import field
 from typing import Annotated
-
-from cyclopts import Parameter
 
 from unselected.cli.loading import done_in
 from unselected.cli.options import (
+    SEVERAL,
     Choice,
     DependenceOption,
+    Flag,
     Input,
     KOption,
     ModelOption,
@@ -19,28 +20,16 @@ from unselected.cli.options import (
     Source,
     Speech,
     Whole,
+    options,
 )
 
 
-@done_in("unselected.cli.fitting")
-def fit(
-    train: Input,
-    /,
-    *,
-    source: Source,
-    choice: Choice = Choice(),  # noqa: B008 - frozen
-    no_names: Annotated[bool, Parameter(negative="")] = False,
-    output: Output = "model.json",
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Select features, fit the model, and write it to a file.
+@options
+class FitOptions:
+    """Options of `fit`.
 
     Parameters
     ----------
-    train
-        Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin. The
-        columns of .npy, .h5ad, .bed (PLINK) and .zarr files are read in blocks.
     no_names
         Do not read the feature names of an .h5ad or .bed file; ten million names take about 1 GB of
         memory. Features are then numbered from 0. It has no effect on .npy and .zarr files, which
@@ -51,37 +40,31 @@ def fit(
         Overwrite the model file.
     """
 
+    choice: Choice = field(default_factory=Choice)
+    no_names: Flag = False
+    output: Output = "model.json"
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
 
-@done_in("unselected.cli.predicting")
-def predict(
-    model: str,
-    new: Input,
-    /,
-    *,
-    output: Output = "-",
-    id: str | None = None,  # noqa: A002 - the name of the option
-    features_in_rows: Annotated[bool, Parameter(negative="")] = False,
-    no_names: Annotated[bool, Parameter(negative="")] = False,
-    quantiles: Annotated[
-        tuple[float, ...] | None, Parameter(consume_multiple=True, negative="")
-    ] = None,
-    prevalence: Annotated[
-        tuple[str, ...] | None, Parameter(consume_multiple=True, negative="")
-    ] = None,
-    interval: float | None = None,
-    indeterminate_below: float | None = None,
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Predict new cases with a fitted model: probabilities of classes, or mean, std and quantiles.
+
+@done_in("unselected.cli.fitting")
+def fit(train: Input, /, *, source: Source, options: FitOptions = FitOptions()) -> None:  # noqa: B008 - frozen
+    """Select features, fit the model, and write it to a file.
 
     Parameters
     ----------
-    model
-        Model file written by `unselected fit`.
-    new
-        Table with the kept features in any order; other columns are ignored; - is stdin. All file
-        formats of `unselected fit` are accepted.
+    train
+        Table with training cases: CSV, TSV (also .gz), Parquet or sparse .npz; - is stdin. The
+        columns of .npy, .h5ad, .bed (PLINK) and .zarr files are read in blocks.
+    """
+
+
+@options
+class PredictOptions:
+    """Options of `predict`.
+
+    Parameters
+    ----------
     output
         CSV file to write; - is stdout.
     id
@@ -106,25 +89,38 @@ def predict(
         Overwrite the output file.
     """
 
+    output: Output = "-"
+    id: str | None = None
+    features_in_rows: Flag = False
+    no_names: Flag = False
+    quantiles: Annotated[tuple[float, ...] | None, SEVERAL] = None
+    prevalence: Annotated[tuple[str, ...] | None, SEVERAL] = None
+    interval: float | None = None
+    indeterminate_below: float | None = None
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
 
-@done_in("unselected.cli.inspecting")
-def inspect(
-    model: str,
-    /,
-    *,
-    effects: Annotated[bool, Parameter(negative="")] = False,
-    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the name of the option
-    level: float = 0.9,
-    output: Output | None = None,
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Show the content of a model file: kept features, selection and provenance.
+
+@done_in("unselected.cli.predicting")
+def predict(model: str, new: Input, /, *, options: PredictOptions = PredictOptions()) -> None:  # noqa: B008 - frozen
+    """Predict new cases with a fitted model: probabilities of classes, or mean, std and quantiles.
 
     Parameters
     ----------
     model
         Model file written by `unselected fit`.
+    new
+        Table with the kept features in any order; other columns are ignored; - is stdin. All file
+        formats of `unselected fit` are accepted.
+    """
+
+
+@options
+class InspectOptions:
+    """Options of `inspect`.
+
+    Parameters
+    ----------
     effects
         Also show the effects of the kept features, at face value and corrected for the selection.
         This takes a while for many binary features.
@@ -139,36 +135,31 @@ def inspect(
         Overwrite the output file.
     """
 
+    effects: Flag = False
+    all: Flag = False
+    level: float = 0.9
+    output: Output | None = None
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
 
-@done_in("unselected.cli.comparing")
-def cv(
-    data: Input,
-    /,
-    *,
-    source: Source,
-    k: KOption,
-    model: ModelOption = "auto",
-    prior: PriorOption = "common",
-    dependence: DependenceOption = "none",
-    splits: Whole | None = None,
-    repeats: Whole | None = None,
-    loo: Annotated[bool, Parameter(negative="")] = False,
-    method: tuple[str, ...] = (),
-    seed: Whole = 0,
-    jobs: Whole = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Compare this library's model with common alternatives, by repeated cross-validation.
+
+@done_in("unselected.cli.inspecting")
+def inspect(model: str, /, *, options: InspectOptions = InspectOptions()) -> None:  # noqa: B008 - frozen
+    """Show the content of a model file: kept features, selection and provenance.
 
     Parameters
     ----------
-    data
-        Table with features and the response; - is stdin.
-    k
-        Number of features that each method selects in every fold. With loo, this library's model
-        chooses the number by leave-one-out in every fold; the other methods use the number that it
-        chooses with all cases.
+    model
+        Model file written by `unselected fit`.
+    """
+
+
+@options
+class CvOptions:
+    """Options of `cv`.
+
+    Parameters
+    ----------
     model
         bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
         regression (real-valued features, numeric response); auto chooses from the data.
@@ -196,26 +187,47 @@ def cv(
         File for finished repetitions; the same command continues from there.
     """
 
+    model: ModelOption = "auto"
+    prior: PriorOption = "common"
+    dependence: DependenceOption = "none"
+    splits: Whole | None = None
+    repeats: Whole | None = None
+    loo: Flag = False
+    method: tuple[str, ...] = ()
+    seed: Whole = 0
+    jobs: Whole = 1
+    checkpoint: str | None = None
+    speech: Speech = field(default_factory=Speech)
 
-@done_in("unselected.cli.reporting")
-def report(
+
+@done_in("unselected.cli.comparing")
+def cv(
     data: Input,
     /,
     *,
     source: Source,
-    choice: Choice = Choice(),  # noqa: B008 - frozen
-    splits: Whole = 5,
-    repeats: Whole = 5,
-    output: Output = "report.html",
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
+    k: KOption,
+    options: CvOptions = CvOptions(),  # noqa: B008 - frozen
 ) -> None:
-    """Write one page on a data set: how far its predictions can be trusted, and why.
+    """Compare this library's model with common alternatives, by repeated cross-validation.
 
     Parameters
     ----------
     data
         Table with features and the response; - is stdin.
+    k
+        Number of features that each method selects in every fold. With loo, this library's model
+        chooses the number by leave-one-out in every fold; the other methods use the number that it
+        chooses with all cases.
+    """
+
+
+@options
+class ReportOptions:
+    """Options of `report`.
+
+    Parameters
+    ----------
     splits
         Number of folds of the cross-validation.
     repeats
@@ -224,4 +236,22 @@ def report(
         HTML file to write; - is stdout.
     force
         Overwrite the output file.
+    """
+
+    choice: Choice = field(default_factory=Choice)
+    splits: Whole = 5
+    repeats: Whole = 5
+    output: Output = "report.html"
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
+
+
+@done_in("unselected.cli.reporting")
+def report(data: Input, /, *, source: Source, options: ReportOptions = ReportOptions()) -> None:  # noqa: B008 - frozen
+    """Write one page on a data set: how far its predictions can be trusted, and why.
+
+    Parameters
+    ----------
+    data
+        Table with features and the response; - is stdin.
     """

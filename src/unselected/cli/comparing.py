@@ -4,18 +4,10 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from unselected.calibration import Estimate
+from unselected.cli.commands import CvOptions
 from unselected.cli.estimating import ESTIMATORS, NamedTraining, dependence_for
 from unselected.cli.fitting import path_text, read_training
-from unselected.cli.options import (
-    DependenceOption,
-    ModelOption,
-    PriorOption,
-    Source,
-    Speech,
-    columns_of,
-    note,
-    on_terminal,
-)
+from unselected.cli.options import Source, columns_of, note, on_terminal
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -41,40 +33,25 @@ _NUMBERS = {
 }
 
 
-def cv(
-    data: str,
-    /,
-    *,
-    source: Source,
-    k: int | Literal["loo"],
-    model: ModelOption,
-    prior: PriorOption,
-    dependence: DependenceOption,
-    splits: int | None,
-    repeats: int | None,
-    loo: bool,
-    method: tuple[str, ...],
-    seed: int,
-    jobs: int,
-    checkpoint: str | None,
-    speech: Speech,
-) -> None:
+def cv(data: str, /, *, source: Source, k: int | Literal["loo"], options: CvOptions) -> None:
     """Do what `unselected.cli.commands.cv` says."""
+    seed, checkpoint = options.seed, options.checkpoint
     if checkpoint is not None:
         check_writable(checkpoint, overwrite=True)
-    name, table = read_training(data, source, model)
+    name, table = read_training(data, source, options.model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
-    ours = ESTIMATORS[name](k=k, prior=prior, **dependence_for(name, dependence))
-    folds = _leaving_out_each(splits, repeats, jobs) if loo else _folds(splits, repeats)
-    if loo and name == "regression":
+    guard = dependence_for(name, options.dependence)
+    ours = ESTIMATORS[name](k=k, prior=options.prior, **guard)
+    folds = _folds(options)
+    if options.loo and name == "regression":
         folds["n_splits"] = table.X.shape[0]
     number = _number_selected(ours, table) if k == "loo" else k
     settings: dict[str, Any] = {
         "k": number,
         **folds,
-        "methods": method or None,
+        "methods": options.method or None,
         "seed": seed,
-        "n_jobs": jobs,
+        "n_jobs": options.jobs,
         "checkpoint": checkpoint,
         "progress": on_terminal(),
     }
@@ -90,25 +67,24 @@ def cv(
         "seed": seed,
         "k": k,
         **({"k_of_others": number} if k == "loo" else {}),
-        **({"loo": True} if loo else {}),
+        **({"loo": True} if options.loo else {}),
         "rows": [asdict(row) for row in rows],
     }
-    speech.answer("cv", content, comparison_text(rows))
+    options.speech.answer("cv", content, comparison_text(rows))
 
 
-def _folds(splits: int | None, repeats: int | None) -> dict[str, Any]:
-    return {
-        "n_splits": 5 if splits is None else splits,
-        "n_repeats": 10 if repeats is None else repeats,
-    }
-
-
-def _leaving_out_each(splits: int | None, repeats: int | None, jobs: int) -> dict[str, Any]:
-    """Return the settings of leave-one-out; raise on options that have no effect with it."""
+def _folds(options: CvOptions) -> dict[str, Any]:
+    """Return the settings of the folds; raise on options that have no effect with --loo."""
+    splits, repeats = options.splits, options.repeats
+    if not options.loo:
+        return {
+            "n_splits": 5 if splits is None else splits,
+            "n_repeats": 10 if repeats is None else repeats,
+        }
     for option, given in (
         ("--splits", splits is not None),
         ("--repeats", repeats is not None),
-        ("--jobs", jobs != 1),
+        ("--jobs", options.jobs != 1),
     ):
         if given:
             raise ValueError(

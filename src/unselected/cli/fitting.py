@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected import __version__
+from unselected.cli.commands import FitOptions
 from unselected.cli.estimating import GUARDED, NamedTraining, chosen, estimator
 from unselected.cli.options import (
     AnyModelOption,
     Choice,
     Source,
-    Speech,
     as_option,
     classes_content,
     classes_text,
@@ -40,23 +40,14 @@ from unselected.fitted.predictor import Predictor
 _LOOKED_AT = 1000
 
 
-def fit(
-    train: str,
-    /,
-    *,
-    source: Source,
-    choice: Choice,
-    no_names: bool,
-    output: str,
-    force: bool,
-    speech: Speech,
-) -> None:
+def fit(train: str, /, *, source: Source, options: FitOptions) -> None:
     """Do what `unselected.cli.commands.fit` says."""
-    check_writable(output, overwrite=force)
+    choice, output = options.choice, options.output
+    check_writable(output, overwrite=options.force)
     if stays_in_its_file(train):
-        name, table = open_training(train, source, choice.model, no_names=no_names)
+        name, table = open_training(train, source, choice.model, no_names=options.no_names)
     else:
-        check_whole(train, no_names)
+        check_whole(train, options.no_names)
         name, table = read_training(train, source, choice.model)
     model = fitted(name, table, choice)
     dependence = dependence_of(model, table)
@@ -70,17 +61,12 @@ def fit(
         output,
         selection=selection_of(model),
         provenance=provenance | dependence,
-        overwrite=force,
+        overwrite=options.force,
     )
     if output != "-":
-        content = {
-            "model": output,
-            "kind": predictor.fitted.kind,
-            "seed": choice.seed,
-            **described(model, table),
-        }
-        content |= dependence
-        speech.answer("fit", content, f"{model.selection_}\nwritten to {output}")
+        content = {"model": output, "kind": predictor.fitted.kind, "seed": choice.seed}
+        content |= described(model, table) | dependence
+        options.speech.answer("fit", content, f"{model.selection_}\nwritten to {output}")
 
 
 def read_training(
@@ -195,16 +181,9 @@ def named(model: Any, table: NamedTraining) -> Predictor:
 
 def selection_of(model: Any) -> dict[str, Any]:
     """Return the selection as plain JSON types."""
-    selection = model.selection_
-    return {
-        "rule": selection.rule,
-        "ties": selection.ties,
-        "threshold": selection.threshold,
-        "statistic": selection.statistic,
-        "n_features": selection.n_features,
-        "n_omitted": selection.n_omitted,
-        "scores": model.scores_.tolist(),
-    }
+    fields = ("rule", "ties", "threshold", "statistic", "n_features", "n_omitted")
+    selection = {field: getattr(model.selection_, field) for field in fields}
+    return selection | {"scores": model.scores_.tolist()}
 
 
 def provenance_of(path: str, seed: int) -> dict[str, Any]:

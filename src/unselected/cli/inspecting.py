@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from unselected.cli.options import Speech, classes_content, columns_of, patience
+from unselected.cli.commands import InspectOptions
+from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
 from unselected.fitted.description import Feature, describe_features
@@ -14,38 +15,29 @@ from unselected.fitted.effects import FeatureEffects
 _SHOWN = 20
 
 
-def inspect(
-    model: str,
-    /,
-    *,
-    effects: bool,
-    all: bool,  # noqa: A002 - the name of the option
-    level: float,
-    output: str | None,
-    force: bool,
-    speech: Speech,
-) -> None:
+def inspect(model: str, /, *, options: InspectOptions) -> None:
     """Do what `unselected.cli.commands.inspect` says."""
+    output = options.output
     if output is not None:
-        check_writable(output, overwrite=force)
+        check_writable(output, overwrite=options.force)
     saved = load_model(model)
     told = None
-    if effects or output is not None:
+    if options.effects or output is not None:
         with patience("computing effects"):
-            told = saved.feature_effects(level=level)
+            told = saved.feature_effects(level=options.level)
     if told is not None and output is not None:
         table = told.to_dict()
         columns = [column.tolist() for column in table.values()]
-        write_csv(output, table, zip(*columns, strict=True), overwrite=force)
+        write_csv(output, table, zip(*columns, strict=True), overwrite=options.force)
         if output == "-":
             return
     features = describe_features(saved.predictor.fitted, saved.selection["scores"])
-    most = len(features) if all else _SHOWN
+    most = len(features) if options.all else _SHOWN
     content, text = _content(saved, features), _text(saved, features, most)
     if told is not None:
         content |= {"effects": _effects_content(told)}
         text += f"\n\n{_effects_text(told, most)}"
-    speech.answer("inspect", content, text)
+    options.speech.answer("inspect", content, text)
 
 
 def _effects_content(told: FeatureEffects) -> dict[str, Any]:
@@ -77,6 +69,7 @@ def _effects_text(told: FeatureEffects, most: int) -> str:
 
 def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
     classes = {} if saved.classes is None else classes_content(saved.classes)
+    related = saved.fitted.related
     return {
         "kind": saved.kind,
         **classes,
@@ -84,16 +77,10 @@ def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
         "selection": saved.selection,
         "features": features,
         "priors": saved.fitted.priors,
-        **_related_content(saved),
+        **({} if related is None else {"related_fraction": related.fraction._asdict()}),
         **_guard_content(saved),
         "provenance": saved.provenance,
     }
-
-
-def _related_content(saved: SavedModel) -> dict[str, Any]:
-    """Return the posterior of the fraction of related features, where there are two groups."""
-    related = saved.fitted.related
-    return {} if related is None else {"related_fraction": related.fraction._asdict()}
 
 
 def _guard_content(saved: SavedModel) -> dict[str, Any]:
@@ -109,10 +96,6 @@ def _guard_content(saved: SavedModel) -> dict[str, Any]:
     if len(average.powers) > 1:
         return {"weighing": {"weights": average.weights.tolist(), **content}}
     return {"tempering": content}
-
-
-def _guard_text(saved: SavedModel) -> list[str]:
-    return [f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []
 
 
 def _provenance_text(key: str, value: Any) -> list[str]:
@@ -139,7 +122,7 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
             *_related_text(saved),
-            *_guard_text(saved),
+            *([f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []),
             *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
             "",
             _feature_table(saved, features[:most]) + _left_out(len(features), most),

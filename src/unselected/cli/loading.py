@@ -9,13 +9,11 @@ from typing import ParamSpec
 P = ParamSpec("P")
 
 
-def done_in(
-    module: str, name: str | None = None
-) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def done_in(module: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Return a decorator for a function that has only a signature and a docstring.
 
-    A call loads ``module`` and calls its function of the same name, or ``name``. That function gets
-    every argument, so that the defaults are defined only once.
+    A call loads ``module`` and calls its function of the same name. That function gets every
+    argument, so that the defaults are defined only once.
     """
 
     def decorated(described: Callable[P, None]) -> Callable[P, None]:
@@ -25,7 +23,7 @@ def done_in(
         def command(*args: P.args, **kwargs: P.kwargs) -> None:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
-            work = getattr(import_module(module), name or described.__name__)
+            work = getattr(import_module(module), described.__name__)
             work(*given.args, **given.kwargs)
 
         return command

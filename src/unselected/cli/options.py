@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
 
 from cyclopts import Parameter, Token
 
@@ -50,10 +50,18 @@ Whole = Annotated[int, Parameter(converter=_whole)]
 KOption = Annotated[int | Literal["loo"], Parameter(converter=_whole_or_loo)]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
+Flag = Annotated[bool, Parameter(negative="")]
+SEVERAL = Parameter(consume_multiple=True, negative="")
+T = TypeVar("T")
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def options(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass whose fields are options of the commands that take it."""
+    return Parameter(name="*")(dataclass(frozen=True)(cls))
+
+
+@options
 class Speech:
     """The form of a command's output.
 
@@ -65,8 +73,8 @@ class Speech:
         Show the traceback of an error.
     """
 
-    json: Annotated[bool, Parameter(negative="")] = False
-    debug: Annotated[bool, Parameter(negative="")] = False
+    json: Flag = False
+    debug: Flag = False
 
     def answer(self, command: str, content: dict[str, Any], text: str) -> None:
         """Print the answer, as text or as a JSON object with its schema number."""
@@ -76,8 +84,7 @@ class Speech:
             print(text)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class Source:
     """A table with features and the response: classes or numbers.
 
@@ -94,11 +101,10 @@ class Source:
 
     target: str
     id: str | None = None
-    features_in_rows: Annotated[bool, Parameter(negative="")] = False
+    features_in_rows: Flag = False
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class Choice:
     """The model, and how features are selected.
 
@@ -143,11 +149,11 @@ class Choice:
     k: KOption | None = None
     threshold: float | None = None
     preselected_from: Whole | None = None
-    always_keep: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = ()
+    always_keep: Annotated[tuple[str, ...], SEVERAL] = ()
     ties: TiesOption = "first"
     prior: PriorOption = "common"
     dependence: DependenceOption = "none"
-    uncorrected: Annotated[bool, Parameter(negative="")] = False
+    uncorrected: Flag = False
     variance_shrinkage: float | None = None
     seed: Whole = 0
 

@@ -1,17 +1,15 @@
 """`unselected reproduce`, `unselected simulate` and `unselected demo`."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from unselected.cli.options import Speech, columns_of, note, on_terminal
+from unselected.cli.paper_commands import ColonOptions, SimulateOptions, SimulationOptions
 from unselected.datasets import make_paper_simulation
-from unselected.dependence.power import Dependence
-from unselected.estimators.exact import Prior
 from unselected.experiments import (
-    ColonFeatures,
-    ColonModel,
     ColonRecord,
     Comparison,
     SimulationRecord,
@@ -22,37 +20,34 @@ from unselected.experiments import (
 )
 from unselected.files.writing import check_writable, write_csv
 
-Quadrature = Literal["exact", "paper"]
+# The scores that tables show.
+_SCORES = ("actual_error", "expected_error", "log_loss", "squared_error")
 
 
-def reproduce_simulation(
-    *,
-    replicates: int,
-    quadrature: Quadrature,
-    seed: int,
-    jobs: int,
-    checkpoint: str | None,
-    speech: Speech,
-) -> None:
+def reproduce_simulation(*, options: SimulationOptions) -> None:
     """Do what `unselected.cli.paper_commands.reproduce_simulation` says."""
-    if checkpoint is not None:
-        check_writable(checkpoint, overwrite=True)
-    note(f"{replicates} data sets, seed {seed}")
-    records = simulation(
-        replicates,
-        quadrature=quadrature,
-        seed=seed,
-        n_jobs=jobs,
-        checkpoint=checkpoint,
-        progress=on_terminal(),
-    )
+    run = _settings_of_run(options)
+    note(f"{options.replicates} data sets, seed {options.seed}")
+    records = simulation(options.replicates, quadrature=options.quadrature, **run)
     compared = compare_with_published(records)
     content: dict[str, Any] = {
-        "seed": seed,
+        "seed": options.seed,
         "records": [asdict(record) for record in records],
         "published": [{**asdict(row), "inside": row.inside} for row in compared],
     }
-    speech.answer("reproduce simulation", content, simulation_text(records, compared))
+    options.speech.answer("reproduce simulation", content, simulation_text(records, compared))
+
+
+def _settings_of_run(options: SimulationOptions | ColonOptions) -> dict[str, Any]:
+    """Return what long runs share, once the checkpoint can be written."""
+    if options.checkpoint is not None:
+        check_writable(options.checkpoint, overwrite=True)
+    return {
+        "seed": options.seed,
+        "n_jobs": options.jobs,
+        "checkpoint": options.checkpoint,
+        "progress": on_terminal(),
+    }
 
 
 def simulation_text(records: list[SimulationRecord], compared: list[Comparison]) -> str:
@@ -60,12 +55,8 @@ def simulation_text(records: list[SimulationRecord], compared: list[Comparison])
     groups: dict[tuple[int, str], list[SimulationRecord]] = {}
     for record in records:
         groups.setdefault((record.k, record.method), []).append(record)
-    fields = ("actual_error", "expected_error", "log_loss", "squared_error", "seconds")
     rows = [
-        (
-            f"{method}, k = {k}",
-            *(f"{np.mean([getattr(r, field) for r in group]):.3f}" for field in fields),
-        )
+        (f"{method}, k = {k}", *_means(group, (*_SCORES, "seconds")))
         for (k, method), group in groups.items()
     ]
     header = ("method", "error", "expected", "log loss", "squared error", "seconds")
@@ -80,99 +71,70 @@ def simulation_text(records: list[SimulationRecord], compared: list[Comparison])
     return "\n".join(lines)
 
 
+def _means(records: Sequence[Any], fields: Sequence[str]) -> list[str]:
+    return [f"{np.mean([getattr(record, field) for record in records]):.3f}" for field in fields]
+
+
 def _outside(row: Comparison) -> str:
     seen = "none here" if row.low is None else f"here {row.low:.3f} to {row.high:.3f}"
     return f"k = {row.k}, {row.method}, {row.what}: published {row.published:g}, {seen}"
 
 
-def reproduce_colon(
-    *,
-    data: str | None,
-    partitions: int,
-    k: int,
-    features: ColonFeatures,
-    quadrature: Quadrature,
-    prior: Prior,
-    dependence: Dependence,
-    model: ColonModel,
-    draws: int | None,
-    seed: int,
-    jobs: int,
-    checkpoint: str | None,
-    speech: Speech,
-) -> None:
+def reproduce_colon(*, options: ColonOptions) -> None:
     """Do what `unselected.cli.paper_commands.reproduce_colon` says."""
-    if checkpoint is not None:
-        check_writable(checkpoint, overwrite=True)
-    note(f"{partitions} division(s) into 10 groups, seed {seed}")
+    run = _settings_of_run(options)
+    note(f"{options.partitions} division(s) into 10 groups, seed {options.seed}")
     records = colon(
-        data,
-        n_partitions=partitions,
-        k=k,
-        features=features,
-        quadrature=quadrature,
-        prior=prior,
-        dependence=dependence,
-        model=model,
-        n_draws=draws,
-        seed=seed,
-        n_jobs=jobs,
-        checkpoint=checkpoint,
-        progress=on_terminal(),
+        options.data,
+        n_partitions=options.partitions,
+        k=options.k,
+        features=options.features,
+        quadrature=options.quadrature,
+        prior=options.prior,
+        dependence=options.dependence,
+        model=options.model,
+        n_draws=options.draws,
+        **run,
     )
-    tests = paired_tests(records)
     content: dict[str, Any] = {
-        "seed": seed,
+        "seed": options.seed,
         "records": [asdict(record) for record in records],
-        "paired_tests": [asdict(test) for test in tests],
+        "paired_tests": [asdict(test) for test in paired_tests(records)],
     }
-    speech.answer("reproduce colon", content, colon_text(records))
+    options.speech.answer("reproduce colon", content, colon_text(records))
 
 
 def colon_text(records: list[ColonRecord]) -> str:
     """Return the means over groups, and the paired tests of each division."""
-    rows = []
-    for method in ("corrected", "uncorrected"):
-        group = [record for record in records if record.method == method]
-        fields = ("actual_error", "expected_error", "log_loss", "squared_error")
-        rows.append(
-            (method, *(f"{np.mean([getattr(r, field) for r in group]):.3f}" for field in fields))
-        )
+    rows = [
+        (method, *_means([record for record in records if record.method == method], _SCORES))
+        for method in ("corrected", "uncorrected")
+    ]
     header = ("method", "error", "expected", "log loss", "squared error")
     tests = [
         f"division {test.partition + 1}, {test.score.replace('_', ' ')}: corrected better in "
-        f"{test.n_better} of {test.n_groups} groups{_paired_t(test.p_value)}"
+        f"{test.n_better} of {test.n_groups} groups"
+        + ("" if test.p_value is None else f", paired t test p = {test.p_value:.2g}")
         for test in paired_tests(records)
     ]
     return "\n".join([columns_of(rows, header), "", *tests])
 
 
-def _paired_t(p_value: float | None) -> str:
-    return "" if p_value is None else f", paired t test p = {p_value:.2g}"
-
-
-def simulate(
-    *,
-    output: str,
-    cases: int,
-    features: int,
-    concentration: float,
-    seed: int,
-    force: bool,
-    speech: Speech,
-) -> None:
+def simulate(*, options: SimulateOptions) -> None:
     """Do what `unselected.cli.paper_commands.simulate` says."""
-    check_writable(output, overwrite=force)
+    output, cases, features, seed = options.output, options.cases, options.features, options.seed
+    check_writable(output, overwrite=options.force)
+    concentration = options.concentration
     data = make_paper_simulation(cases, 1, features, concentration=concentration, random_state=seed)
     header = ("class", *(f"x{j + 1}" for j in range(features)))
     rows = (
         (int(label), *map(int, row)) for label, row in zip(data.y_train, data.X_train, strict=True)
     )
     note(f"{cases} cases, {features} features, concentration {concentration:g}, seed {seed}")
-    write_csv(output, header, rows, overwrite=force)
-    if speech.json and output != "-":
+    write_csv(output, header, rows, overwrite=options.force)
+    if options.speech.json and output != "-":
         content = {"output": output, "cases": cases, "features": features, "seed": seed}
-        speech.answer("simulate", content, "")
+        options.speech.answer("simulate", content, "")
 
 
 def demo(*, seed: int, speech: Speech) -> None:
@@ -187,13 +149,7 @@ def demo(*, seed: int, speech: Speech) -> None:
 def demo_text(records: list[SimulationRecord]) -> str:
     """Return a row for each number of kept features and method."""
     rows = [
-        (
-            f"{record.k} {record.method}",
-            f"{record.actual_error:.3f}",
-            f"{record.expected_error:.3f}",
-            f"{record.log_loss:.3f}",
-            f"{record.squared_error:.3f}",
-        )
+        (f"{record.k} {record.method}", *_means([record], _SCORES))
         for record in sorted(records, key=lambda r: (r.k, r.method == "corrected"))
     ]
     header = ("kept, method", "actual error", "expected error", "log loss", "squared error")

@@ -1,11 +1,20 @@
 """The commands of the paper's experiments: their options, defaults and help, as in `commands`."""
 
-from typing import Annotated, Literal
+from dataclasses import field
+from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from unselected.cli.loading import done_in
-from unselected.cli.options import DependenceOption, Output, PriorOption, Speech, Whole
+from unselected.cli.options import (
+    DependenceOption,
+    Flag,
+    Output,
+    PriorOption,
+    Speech,
+    Whole,
+    options,
+)
 
 reproduce = App(
     name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
@@ -15,18 +24,9 @@ ColonFeatures = Literal["binary", "real"]
 ColonModel = Literal["naive", "latent"]
 
 
-@reproduce.command(name="simulation")
-@done_in("unselected.cli.paper")
-def reproduce_simulation(
-    *,
-    replicates: Whole = 3,
-    quadrature: Quadrature = "exact",
-    seed: Whole = 0,
-    jobs: Whole = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Section 4: 10000 features, 200 training cases, k = 1, 10, 100, 1000 and all.
+@options
+class SimulationOptions:
+    """Options of `reproduce simulation`.
 
     Parameters
     ----------
@@ -42,26 +42,23 @@ def reproduce_simulation(
         File for finished data sets; the same command continues from there.
     """
 
+    replicates: Whole = 3
+    quadrature: Quadrature = "exact"
+    seed: Whole = 0
+    jobs: Whole = 1
+    checkpoint: str | None = None
+    speech: Speech = field(default_factory=Speech)
 
-@reproduce.command(name="colon")
+
+@reproduce.command(name="simulation")
 @done_in("unselected.cli.paper")
-def reproduce_colon(
-    *,
-    data: str | None = None,
-    partitions: Whole = 1,
-    k: Whole = 5,
-    features: ColonFeatures = "binary",
-    quadrature: Quadrature = "exact",
-    prior: PriorOption = "common",
-    dependence: DependenceOption = "none",
-    model: ColonModel = "naive",
-    draws: Whole | None = None,
-    seed: Whole = 0,
-    jobs: Whole = 1,
-    checkpoint: str | None = None,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Section 5: gene expression in colon tissue, 10 groups of 200 genes, leave-one-out.
+def reproduce_simulation(*, options: SimulationOptions = SimulationOptions()) -> None:  # noqa: B008 - frozen
+    """Section 4: 10000 features, 200 training cases, k = 1, 10, 100, 1000 and all."""
+
+
+@options
+class ColonOptions:
+    """Options of `reproduce colon`.
 
     Parameters
     ----------
@@ -93,19 +90,30 @@ def reproduce_colon(
         File for finished groups; the same command continues from there.
     """
 
+    data: str | None = None
+    partitions: Whole = 1
+    k: Whole = 5
+    features: ColonFeatures = "binary"
+    quadrature: Quadrature = "exact"
+    prior: PriorOption = "common"
+    dependence: DependenceOption = "none"
+    model: ColonModel = "naive"
+    draws: Whole | None = None
+    seed: Whole = 0
+    jobs: Whole = 1
+    checkpoint: str | None = None
+    speech: Speech = field(default_factory=Speech)
 
+
+@reproduce.command(name="colon")
 @done_in("unselected.cli.paper")
-def simulate(
-    *,
-    output: Output = "-",
-    cases: Whole = 200,
-    features: Whole = 1000,
-    concentration: float = 300.0,
-    seed: Whole = 0,
-    force: Annotated[bool, Parameter(negative="")] = False,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Write data simulated as in the paper: a column "class", and one for each feature.
+def reproduce_colon(*, options: ColonOptions = ColonOptions()) -> None:  # noqa: B008 - frozen
+    """Section 5: gene expression in colon tissue, 10 groups of 200 genes, leave-one-out."""
+
+
+@options
+class SimulateOptions:
+    """Options of `simulate`.
 
     Parameters
     ----------
@@ -123,6 +131,19 @@ def simulate(
     force
         Overwrite the output file.
     """
+
+    output: Output = "-"
+    cases: Whole = 200
+    features: Whole = 1000
+    concentration: float = 300.0
+    seed: Whole = 0
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
+
+
+@done_in("unselected.cli.paper")
+def simulate(*, options: SimulateOptions = SimulateOptions()) -> None:  # noqa: B008 - frozen
+    """Write data simulated as in the paper: a column "class", and one for each feature."""
 
 
 @done_in("unselected.cli.paper")

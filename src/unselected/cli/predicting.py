@@ -1,6 +1,6 @@
 """`unselected predict`, without scikit-learn, so that it starts fast."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer
-from unselected.cli.options import Speech, classes_content, classes_text, note, patience
+from unselected.cli.commands import PredictOptions
+from unselected.cli.options import classes_content, classes_text, note, patience
 from unselected.cli.sources import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.files.models import SavedModel, load_model
 from unselected.files.tables import read_table
@@ -34,70 +35,44 @@ class Prediction:
     after: str | None
 
 
-def predict(
-    model: str,
-    new: str,
-    /,
-    *,
-    output: str,
-    id: str | None,  # noqa: A002 - the name of the option
-    features_in_rows: bool,
-    no_names: bool,
-    quantiles: tuple[float, ...] | None,
-    prevalence: tuple[str, ...] | None,
-    interval: float | None,
-    indeterminate_below: float | None,
-    force: bool,
-    speech: Speech,
-) -> None:
+def predict(model: str, new: str, /, *, options: PredictOptions) -> None:
     """Do what `unselected.cli.commands.predict` says."""
+    output, force = options.output, options.force
     check_writable(output, overwrite=force)
     saved = load_model(model)
-    _check_options(
-        saved,
-        model,
-        {"--quantiles": quantiles},
-        {
-            "--prevalence": prevalence,
-            "--interval": interval,
-            "--indeterminate-below": indeterminate_below,
-        },
-    )
+    _check_options(saved, model, options)
     with patience("predicting"):
-        X, known_ids = _read_new(saved, new, id, features_in_rows, no_names)
+        X, known_ids = _read_new(saved, new, options)
         predictor = saved.predictor
         if isinstance(predictor, ClassPredictor):
-            given = None if prevalence is None else _prevalence(prevalence, predictor.classes)
-            predicted = _classes(predictor, X, given, interval, indeterminate_below)
+            predicted = _classes(predictor, X, options)
         else:
-            predicted = _numbers(predictor, X, QUANTILES if quantiles is None else quantiles)
+            levels = QUANTILES if options.quantiles is None else options.quantiles
+            predicted = _numbers(predictor, X, levels)
     note(f"{len(predicted.rows)} cases; {predicted.about}")
-    ids: Iterable[Any] = range(1, len(predicted.rows) + 1) if known_ids is None else known_ids
-    ids = list(ids)
-    if not speech.json or output != "-":
+    ids = list(range(1, len(predicted.rows) + 1) if known_ids is None else known_ids)
+    if not options.speech.json or output != "-":
         rows = [(case, *row) for case, row in zip(ids, predicted.rows, strict=True)]
-        write_csv(output, (id or "case", *predicted.header), rows, overwrite=force)
-    if speech.json:
+        write_csv(output, (options.id or "case", *predicted.header), rows, overwrite=force)
+    if options.speech.json:
         cases = [{"case": case, **c} for case, c in zip(ids, predicted.cases, strict=True)]
         content = {"kind": saved.kind, **predicted.content, "cases": cases}
-        speech.answer("predict", content, "")
+        options.speech.answer("predict", content, "")
     elif predicted.after is not None:
         note(predicted.after)
 
 
-def _read_new(
-    saved: SavedModel, path: str, id_column: str | None, features_in_rows: bool, no_names: bool
-) -> tuple[Any, Any]:
-    """Return the kept columns of new cases, and the ids of the cases or None."""
+def _read_new(saved: SavedModel, path: str, options: PredictOptions) -> tuple[Any, Any]:
+    """Return the features that the model needs, and the ids of the cases or None."""
     names = saved.predictor.names
     if stays_in_its_file(path):
-        check_plain(path, id_column, features_in_rows)
-        return read_kept(path, saved.kind, names, no_names=no_names), None
-    check_whole(path, no_names)
+        check_plain(path, options.id, options.features_in_rows)
+        return read_kept(path, saved.kind, names, no_names=options.no_names), None
+    check_whole(path, options.no_names)
     table = read_table(
         path,
-        id_column=id_column,
-        features_in_rows=features_in_rows,
+        id_column=options.id,
+        features_in_rows=options.features_in_rows,
         columns=None if names is None else names.tolist(),
     )
     for remark in table.notes:
@@ -105,21 +80,23 @@ def _read_new(
     return table.X, table.ids
 
 
-def _check_options(
-    saved: SavedModel, model: str, of_numbers: dict[str, Any], of_classes: dict[str, Any]
-) -> None:
+def _check_options(saved: SavedModel, model: str, options: PredictOptions) -> None:
     """Raise on options that are for the other kind of response."""
-    classes = saved.classes is not None
-    for option, value in (of_numbers if classes else of_classes).items():
-        if value is not None:
-            what = "classes" if classes else "numbers"
+    what, of_others = "classes", ["quantiles"]
+    if saved.classes is None:
+        what, of_others = "numbers", ["prevalence", "interval", "indeterminate_below"]
+    for name in of_others:
+        if getattr(options, name) is not None:
             raise ValueError(
-                f"{option} is not available for {model}, which predicts {what}: omit it."
+                f"--{name.replace('_', '-')} is not available for {model}, which predicts {what}: "
+                "omit it."
             )
 
 
-def _prevalence(given: Sequence[str], classes: NDArray[Any]) -> Any:
-    """Return --prevalence as a number, or as numbers by class label."""
+def _prevalence(given: Sequence[str] | None, classes: NDArray[Any]) -> Any:
+    """Return --prevalence as a number, or as numbers by class label; None if not given."""
+    if given is None:
+        return None
     if len(given) == 1 and "=" not in given[0]:
         return _number(given[0], given[0])
     labels = {str(label): label for label in classes.tolist()}
@@ -146,14 +123,10 @@ def _number(text: str, given: str) -> float:
         ) from None
 
 
-def _classes(
-    predictor: ClassPredictor,
-    X: Any,
-    prevalence: Any,
-    level: float | None,
-    least: float | None,
-) -> Prediction:
+def _classes(predictor: ClassPredictor, X: Any, options: PredictOptions) -> Prediction:
     """Return the probabilities of the second of two classes, or of all classes."""
+    prevalence = _prevalence(options.prevalence, predictor.classes)
+    level, least = options.interval, options.indeterminate_below
     if least is not None and not 0.0 <= least <= 1.0:
         raise ValueError(f"--indeterminate-below {least} must be from 0 to 1.")
     if level is not None and not 0.0 < level < 1.0:

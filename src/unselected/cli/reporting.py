@@ -3,29 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
+from unselected.cli.commands import ReportOptions
 from unselected.cli.estimating import LATENT, estimator
 from unselected.cli.fitting import provenance_of, read_training
-from unselected.cli.options import Choice, Source, Speech, as_option, note, on_terminal
+from unselected.cli.options import Source, as_option, note, on_terminal
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.files.writing import check_writable, write_text
 from unselected.report import Findings, RegressionFindings, examine, examine_regression, verdict
 from unselected.report import report as page_of
 
 
-def report(
-    data: str,
-    /,
-    *,
-    source: Source,
-    choice: Choice,
-    splits: int,
-    repeats: int,
-    output: str,
-    force: bool,
-    speech: Speech,
-) -> None:
+def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     """Do what `unselected.cli.commands.report` says."""
-    check_writable(output, overwrite=force)
+    choice, output = options.choice, options.output
+    check_writable(output, overwrite=options.force)
     if choice.model in LATENT:
         raise ValueError(
             f"--model {choice.model} has no report: use bernoulli, gaussian or regression."
@@ -33,8 +24,8 @@ def report(
     name, table = read_training(data, source, choice.model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     settings: dict[str, Any] = {
-        "n_splits": splits,
-        "n_repeats": repeats,
+        "n_splits": options.splits,
+        "n_repeats": options.repeats,
         "seed": choice.seed,
         "provenance": provenance_of(data, choice.seed),
         "progress": on_terminal(),
@@ -47,7 +38,8 @@ def report(
         found = examine(table.X, table.y, classifier=model, **settings)
         findings = replace(found, dependence=replace(found.dependence, writer=as_option))
     sentences = verdict(findings)
-    write_text(output, page_of(findings, title=f"{source.target} in {data}"), overwrite=force)
+    title = f"{source.target} in {data}"
+    write_text(output, page_of(findings, title=title), overwrite=options.force)
     if output != "-":
         content: dict[str, Any] = {
             "report": output,
@@ -55,4 +47,4 @@ def report(
             "seed": choice.seed,
             "verdict": sentences,
         }
-        speech.answer("report", content, "\n".join([*sentences, f"written to {output}"]))
+        options.speech.answer("report", content, "\n".join([*sentences, f"written to {output}"]))

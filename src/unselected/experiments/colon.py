@@ -1,8 +1,8 @@
 """Section 5 of the paper: gene expression in colon tissue, 10 x 200 genes, leave-one-out."""
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,7 +20,7 @@ from unselected.estimators.exact import Prior
 from unselected.estimators.factor import SelectiveFactorClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.mixture import SelectiveMixtureClassifier
-from unselected.experiments.replicates import Record, run_replicates
+from unselected.experiments.replicates import run_replicates
 from unselected.experiments.simulation import scores
 from unselected.files.tables import read_table
 
@@ -33,8 +33,12 @@ _DEVELOPMENT_DATA = Path(__file__).parents[4] / "shared" / "data" / "colon.csv.g
 ColonMethod = Literal["corrected", "uncorrected"]
 ColonFeatures = Literal["binary", "real"]
 ColonModel = Literal["naive", "latent"]
-Latent = SelectiveMixtureClassifier | SelectiveFactorClassifier
-Classifier = SelectiveBernoulliNB | SelectiveGaussianNB | Latent
+_CLASSIFIERS: dict[tuple[ColonModel, ColonFeatures], Callable[..., Any]] = {
+    ("naive", "binary"): SelectiveBernoulliNB,
+    ("naive", "real"): SelectiveGaussianNB,
+    ("latent", "binary"): SelectiveMixtureClassifier,
+    ("latent", "real"): SelectiveFactorClassifier,
+}
 
 # Chains of a fit with latent variables, of which there are over a thousand.
 _N_CHAINS, _N_DRAWS = 2, 500
@@ -139,16 +143,17 @@ def colon(
         "quadrature": quadrature,
         "sum of the data": float(X.sum()),
     }
+    parameters: dict[str, Any]
     if (prior, dependence) != ("common", "none"):  # older checkpoints can be continued
         settings |= {"prior": prior, "dependence": dependence}
-    classifier: Classifier
     if model == "latent":
         n_draws = _N_DRAWS if n_draws is None else n_draws
         settings |= {"model": model, "n_draws": n_draws}
-        classifier = _latent_classifier(features, k, n_draws)
+        parameters = {"n_chains": _N_CHAINS, "n_draws": n_draws, "n_warmup": (n_draws + 1) // 2}
     else:
-        classifier = _classifier(features, k, quadrature)
-        classifier.set_params(prior=prior, dependence=dependence)
+        parameters = {"prior": prior, "dependence": dependence}
+        parameters |= {"quadrature": quadrature} if features == "binary" else {}
+    classifier = _CLASSIFIERS[model, features](k=k, ties="random", **parameters)
     work = partial(
         _one_group,
         X=normalized(X) if normalize else X,
@@ -157,9 +162,10 @@ def colon(
         classifier=classifier,
         seed=seed,
     )
-    records = run_replicates(
+    return run_replicates(
         work,
         n_partitions * n_groups,
+        ColonRecord,
         seed=seed,
         settings=settings,
         n_jobs=n_jobs,
@@ -167,7 +173,6 @@ def colon(
         progress=progress,
         unit="group",
     )
-    return [ColonRecord(**record) for record in records]
 
 
 def load_colon(path: str | None = None) -> ColonData:
@@ -223,9 +228,9 @@ def _one_group(
     X: NDArray[np.float64],
     y: NDArray[np.int64],
     n_groups: int,
-    classifier: Classifier,
+    classifier: Any,
     seed: int,
-) -> list[Record]:
+) -> list[ColonRecord]:
     partition, group = divmod(replicate, n_groups)
     shuffled = np.random.default_rng([seed, partition]).permutation(X.shape[1])
     genes = np.array_split(shuffled, n_groups)[group]
@@ -235,36 +240,22 @@ def _one_group(
     for method in methods:
         model = clone(classifier).set_params(correct_selection=method == "corrected")
         probability, thresholds = _leave_one_out(model, X[:, genes], y, seeds)
-        record = ColonRecord(
-            partition=partition,
-            group=group,
-            method=method,
-            **scores(y, probability),
-            y=y.tolist(),
-            probability=probability,
-            thresholds=thresholds,
+        records.append(
+            ColonRecord(
+                partition=partition,
+                group=group,
+                method=method,
+                **scores(y, probability),
+                y=y.tolist(),
+                probability=probability,
+                thresholds=thresholds,
+            )
         )
-        records.append(asdict(record))
     return records
 
 
-def _classifier(
-    features: ColonFeatures, k: int, quadrature: Literal["exact", "paper"]
-) -> SelectiveBernoulliNB | SelectiveGaussianNB:
-    if features == "real":
-        return SelectiveGaussianNB(k=k, ties="random")
-    return SelectiveBernoulliNB(k=k, ties="random", quadrature=quadrature)
-
-
-def _latent_classifier(features: ColonFeatures, k: int, n_draws: int) -> Latent:
-    make = SelectiveFactorClassifier if features == "real" else SelectiveMixtureClassifier
-    return make(
-        k=k, ties="random", n_chains=_N_CHAINS, n_draws=n_draws, n_warmup=(n_draws + 1) // 2
-    )
-
-
 def _leave_one_out(
-    model: Classifier,
+    model: Any,
     X: NDArray[np.float64],
     y: NDArray[np.int64],
     seeds: NDArray[Any],

@@ -1,8 +1,7 @@
 """Which method gives the better probabilities on a user's own data: repeated cross-validation."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -26,20 +25,13 @@ from unselected.estimators.choose import choose_model
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.experiments.folds import (
+    CrossValidation,
     OutOfFold,
     Splits,
-    by_method,
     chosen_methods,
-    imputers,
-    mean_with_interval,
-    out_of_fold,
-    resampled_cases,
-    rows_for,
-    settings_of,
+    rows_by_method,
     with_and_without_correction,
-    with_numbered_columns,
 )
-from unselected.experiments.replicates import Record, run_replicates
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counting import count_classes
 
@@ -184,28 +176,10 @@ def compare(
     if n_splits == "loo" and n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
     _check_class_sizes(table, n_splits, chosen)
-    settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
-    work = partial(
-        _one_repeat,
-        X=table.dense,
-        y=table.y,
-        names=table.names,
-        k=k,
-        ours=with_numbered_columns(ours, table),
-        n_splits=n_splits,
-        methods=chosen,
+    comparison = _Classes(table, k, ours, n_splits, chosen)
+    return comparison.run(
+        n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
     )
-    records = run_replicates(
-        work,
-        n_repeats,
-        seed=seed,
-        settings={"experiment": "compare, probabilities of all classes", **settings},
-        n_jobs=n_jobs,
-        checkpoint=checkpoint,
-        progress=progress,
-        unit="repeat",
-    )
-    return [ComparisonRecord(**record) for record in records]
 
 
 def method_names(classifier: SelectiveClassifier | None = None) -> list[str]:
@@ -223,7 +197,8 @@ def method_names(classifier: SelectiveClassifier | None = None) -> list[str]:
     ['corrected', 'uncorrected', 'SelectKBest + GaussianNB']
     """
     ours = SelectiveBernoulliNB() if classifier is None else classifier
-    return list(_methods(1, ours, first=(), inner_splits=2, seed=0))
+    usual = usual_methods(1, ours=ours, first=(), inner_splits=2, seed=0)
+    return [*with_and_without_correction(ours), *usual]
 
 
 def _checked_classifier(
@@ -266,63 +241,39 @@ def _check_class_sizes(table: TrainingTable, n_splits: Splits, methods: list[str
         )
 
 
-def _methods(
-    k: int, ours: SelectiveClassifier, *, first: Sequence[Any], inner_splits: int, seed: int
-) -> dict[str, ClassifierMixin]:
-    usual = usual_methods(k, ours=ours, first=first, inner_splits=inner_splits, seed=seed)
-    return {**with_and_without_correction(ours), **usual}
+class _Classes(CrossValidation[ComparisonRecord]):
+    experiment = "compare, probabilities of all classes"
+    record = ComparisonRecord
 
+    def folds(self, seed: int) -> LeaveOneOut | StratifiedKFold:
+        if self.n_splits == "loo":
+            return LeaveOneOut()
+        return StratifiedKFold(self.n_splits, shuffle=True, random_state=seed)
 
-def _one_repeat(
-    repeat: int,
-    seed: np.random.SeedSequence,
-    *,
-    X: NDArray[Any],
-    y: NDArray[np.intp],
-    names: NDArray[Any] | None,
-    k: int,
-    ours: SelectiveClassifier,
-    n_splits: Splits,
-    methods: list[str],
-) -> list[Record]:
-    fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
-    first = imputers(X)
+    def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:
+        splits = max(2, min(5, int(np.bincount(y).min())))
+        return usual_methods(self.k, ours=self.ours, first=first, inner_splits=splits, seed=seed)
 
-    def for_training(codes: NDArray[np.intp]) -> dict[str, ClassifierMixin]:
-        inner_splits = max(2, min(5, int(np.bincount(codes).min())))
-        made = _methods(k, ours, first=first, inner_splits=inner_splits, seed=inner_seed)
-        return {name: made[name] for name in methods if name not in known}
+    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:  # noqa: ARG002
+        return np.asarray(model.predict_proba(X))
 
-    folds: LeaveOneOut | StratifiedKFold
-    if n_splits == "loo":
-        known, folds = _without_each(rows_for(ours, X, names), y, ours, methods), LeaveOneOut()
-    else:
-        known, folds = {}, StratifiedKFold(n_splits, shuffle=True, random_state=fold_seed)
-    predicted = out_of_fold(
-        X, y, folds.split(X, y), for_training, lambda model, X, _: model.predict_proba(X), names
-    )
-    predicted |= known
-    return [
-        asdict(ComparisonRecord(repeat, name, found.values.tolist(), found.features_needed))
-        for name, found in ((name, predicted[name]) for name in methods)
-    ]
+    def fields(self, values: Floats) -> dict[str, Any]:
+        return {"probability": values.tolist()}
 
-
-def _without_each(
-    X: Any, y: NDArray[np.intp], ours: SelectiveClassifier, methods: list[str]
-) -> dict[str, OutOfFold]:
-    """Predict each case, left out, by those of our methods that can do so in one pass."""
-    if ours.k is None or ours.k == "loo":  # how many features it takes differs between cases
-        return {}
-    fitted = {
-        name: method.fit(X, y)
-        for name, method in with_and_without_correction(ours).items()
-        if name in methods
-    }
-    return {
-        name: OutOfFold(model.loo_predict_proba(), float(model.selection_.indices.size))
-        for name, model in fitted.items()
-    }
+    def known(self) -> dict[str, OutOfFold]:
+        """Predict each case, left out, by those of our methods that can do so in one pass."""
+        ours = self.numbered()
+        if self.n_splits != "loo" or ours.k is None or ours.k == "loo":
+            return {}  # with k="loo" how many features it takes differs between cases
+        fitted = {
+            name: method.fit(self.rows(method, slice(None)), self.table.y)
+            for name, method in with_and_without_correction(ours).items()
+            if name in self.methods
+        }
+        return {
+            name: OutOfFold(model.loo_predict_proba(), float(model.selection_.indices.size))
+            for name, model in fitted.items()
+        }
 
 
 def comparison_table(
@@ -364,17 +315,15 @@ def comparison_table(
         One for each method.
     """
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
-    picks = resampled_cases(codes.size, n_resamples, seed)
-    rows = []
-    for method, group in by_method(records).items():
-        losses = _losses(np.array([record.probability for record in group]), codes)
-        estimates = {
-            name: mean_with_interval(loss.mean(axis=0), picks, level)
-            for name, loss in losses.items()
-        }
-        needed = float(np.mean([record.features_needed for record in group]))
-        rows.append(ComparisonRow(method=method, features_needed=needed, **estimates))
-    return rows
+    rows = rows_by_method(
+        records,
+        lambda group: _losses(np.array([record.probability for record in group]), codes),
+        codes.size,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+    return [ComparisonRow(**row) for row in rows]
 
 
 def _losses(p: Floats, codes: NDArray[np.intp]) -> dict[str, NDArray[Any]]:

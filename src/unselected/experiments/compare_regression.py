@@ -1,8 +1,7 @@
 """Which method predicts a real-valued response best: repeated cross-validation."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,18 +20,12 @@ from unselected.calibration import Estimate
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.experiments.folds import (
-    by_method,
+    CrossValidation,
     chosen_methods,
     columns_needed,
-    imputers,
-    mean_with_interval,
-    out_of_fold,
-    resampled_cases,
-    settings_of,
+    rows_by_method,
     with_and_without_correction,
-    with_numbered_columns,
 )
-from unselected.experiments.replicates import Record, run_replicates
 
 # The ends of the central intervals, and their nominal coverage.
 TAILS = (0.05, 0.95)
@@ -49,6 +42,7 @@ MEAN_ONLY = "mean of the response"
 _LINE = "SelectKBest + LinearRegression"
 
 
+@dataclass
 class NormalAround:
     """A regressor with a normal distribution around what it predicts, the same for all cases.
 
@@ -59,11 +53,8 @@ class NormalAround:
         Given the fitted regressor, X and y, the standard deviation.
     """
 
-    def __init__(
-        self, regressor: Any, deviation: Callable[[Any, NDArray[Any], Floats], float]
-    ) -> None:
-        self.regressor = regressor
-        self.deviation = deviation
+    regressor: Any
+    deviation: Callable[[Any, NDArray[Any], Floats], float]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the regressor, and find the standard deviation of its errors."""
@@ -138,7 +129,7 @@ class RegressionComparisonRecord:
     features_needed: float
 
 
-# The fields with a number for each case, in the order in which `_predicted` has them.
+# The fields with a number for each case, in the order in which a prediction has them.
 CASE_FIELDS = ("mean", "std", "lower", "upper", "log_density", "pit")
 
 
@@ -206,34 +197,16 @@ def compare_regression(
     if not isinstance(ours, SelectiveNaiveRegressor):
         raise TypeError(f"regressor={regressor!r} is no SelectiveNaiveRegressor.")
     chosen = _possible_methods(methods, k, _smallest_training_set(table, n_splits))
-    settings = settings_of(table, k, ours, n_splits=n_splits, methods=chosen)
-    work = partial(
-        _one_repeat,
-        X=table.dense,
-        y=table.y,
-        names=table.names,
-        k=k,
-        ours=with_numbered_columns(ours, table),
-        n_splits=n_splits,
-        methods=chosen,
+    comparison = _Numbers(table, k, ours, n_splits, chosen)
+    return comparison.run(
+        n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
     )
-    records = run_replicates(
-        work,
-        n_repeats,
-        seed=seed,
-        settings={"experiment": "compare_regression", **settings},
-        n_jobs=n_jobs,
-        checkpoint=checkpoint,
-        progress=progress,
-        unit="repeat",
-    )
-    return [RegressionComparisonRecord(**record) for record in records]
 
 
 def regression_method_names() -> list[str]:
     """Return the names of all methods that `compare_regression` knows, ours first."""
-    ours = SelectiveNaiveRegressor()
-    return list(_methods(1, ours, first=(), inner_splits=2, seed=0))
+    ours = with_and_without_correction(SelectiveNaiveRegressor())
+    return [*ours, *usual_regressors(1, first=(), inner_splits=2, seed=0)]
 
 
 def _smallest_training_set(table: TrainingTable, n_splits: int) -> int:
@@ -259,69 +232,35 @@ def _possible_methods(methods: Sequence[str] | None, k: int, n_training: int) ->
     )
 
 
-def _methods(
-    k: int,
-    ours: SelectiveNaiveRegressor,
-    *,
-    first: Sequence[Any],
-    inner_splits: int,
-    seed: int,
-) -> dict[str, Any]:
-    usual = usual_regressors(k, first=first, inner_splits=inner_splits, seed=seed)
-    return {**with_and_without_correction(ours), **usual}
+class _Numbers(CrossValidation[RegressionComparisonRecord]):
+    experiment = "compare_regression"
+    record = RegressionComparisonRecord
 
+    def folds(self, seed: int) -> KFold:
+        return KFold(self.n_splits, shuffle=True, random_state=seed)
 
-def _one_repeat(
-    repeat: int,
-    seed: np.random.SeedSequence,
-    *,
-    X: NDArray[Any],
-    y: Floats,
-    names: NDArray[Any] | None,
-    k: int,
-    ours: SelectiveNaiveRegressor,
-    n_splits: int,
-    methods: list[str],
-) -> list[Record]:
-    fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
-    first = imputers(X)
-
-    def for_training(responses: Floats) -> dict[str, Any]:
-        if np.ptp(responses) == 0.0:
+    def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:
+        if np.ptp(y) == 0.0:
             raise ValueError(
-                f"y is {responses[0]:g} in all {responses.size} cases of a training set: take "
-                "more folds, or cases with more responses."
+                f"y is {y[0]:g} in all {y.size} cases of a training set: take more folds, or cases "
+                "with more responses."
             )
-        splits = min(5, responses.size)
-        made = _methods(k, ours, first=first, inner_splits=splits, seed=inner_seed)
-        return {name: made[name] for name in methods}
+        return usual_regressors(self.k, first=first, inner_splits=min(5, y.size), seed=seed)
 
-    folds = KFold(n_splits, shuffle=True, random_state=fold_seed).split(X)
-    predicted = out_of_fold(X, y, folds, for_training, _predicted, names)
-    return [
-        asdict(
-            RegressionComparisonRecord(
-                repeat=repeat,
-                method=name,
-                **dict(zip(CASE_FIELDS, found.values.T.tolist(), strict=True)),
-                features_needed=found.features_needed,
-            )
-        )
-        for name, found in predicted.items()
-    ]
+    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:
+        """Return the numbers of `CASE_FIELDS` for each case."""
+        mean, std = model.predict(X, return_std=True)
+        if isinstance(model, SelectiveNaiveRegressor):
+            lower, upper = model.predict_quantiles(X, TAILS).T
+            at_response = (model.predict_log_density(X, y), model.predict_cdf(X, y))
+        else:
+            law = norm(mean, std)
+            lower, upper = law.ppf(TAILS[0]), law.ppf(TAILS[1])
+            at_response = (law.logpdf(y), law.cdf(y))
+        return np.column_stack([mean, std, lower, upper, *at_response])
 
-
-def _predicted(model: Any, X: NDArray[Any], y: Floats) -> Floats:
-    """Return the numbers of `CASE_FIELDS` for each case."""
-    mean, std = model.predict(X, return_std=True)
-    if isinstance(model, SelectiveNaiveRegressor):
-        lower, upper = model.predict_quantiles(X, TAILS).T
-        at_response = (model.predict_log_density(X, y), model.predict_cdf(X, y))
-    else:
-        law = norm(mean, std)
-        lower, upper = law.ppf(TAILS[0]), law.ppf(TAILS[1])
-        at_response = (law.logpdf(y), law.cdf(y))
-    return np.column_stack([mean, std, lower, upper, *at_response])
+    def fields(self, values: Floats) -> dict[str, Any]:
+        return dict(zip(CASE_FIELDS, values.T.tolist(), strict=True))
 
 
 def regression_table(
@@ -356,35 +295,23 @@ def regression_table(
         One for each method.
     """
     responses = np.asarray(y, dtype=np.float64)
-    picks = resampled_cases(responses.size, n_resamples, seed)
-    return [
-        _row(method, group, responses, picks, level) for method, group in by_method(records).items()
-    ]
 
+    def numbers(group: list[RegressionComparisonRecord]) -> dict[str, NDArray[Any]]:
+        mean, lower, upper, log_density = (
+            np.array([getattr(record, name) for record in group])
+            for name in ("mean", "lower", "upper", "log_density")
+        )
+        return {
+            "log_density": log_density,
+            "rmse": (mean - responses) ** 2,
+            "coverage": (lower <= responses) & (responses <= upper),
+            "width": upper - lower,
+        }
 
-def _row(
-    method: str,
-    group: list[RegressionComparisonRecord],
-    y: Floats,
-    picks: NDArray[np.int64],
-    level: float,
-) -> RegressionComparisonRow:
-    mean, lower, upper, log_density = (
-        np.array([getattr(record, name) for record in group])
-        for name in ("mean", "lower", "upper", "log_density")
+    rows = rows_by_method(
+        records, numbers, responses.size, level=level, n_resamples=n_resamples, seed=seed
     )
-
-    def estimate(per_case: NDArray[Any]) -> Estimate:
-        return mean_with_interval(per_case.mean(axis=0), picks, level)
-
-    return RegressionComparisonRow(
-        method=method,
-        log_density=estimate(log_density),
-        rmse=_root(estimate((mean - y) ** 2)),
-        coverage=estimate((lower <= y) & (y <= upper)),
-        width=estimate(upper - lower),
-        features_needed=float(np.mean([record.features_needed for record in group])),
-    )
+    return [RegressionComparisonRow(**row | {"rmse": _root(row["rmse"])}) for row in rows]
 
 
 def _root(square: Estimate) -> Estimate:

@@ -1,9 +1,11 @@
 """What comparisons by cross-validation share: methods by name, folds, intervals over cases."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from unselected.columns.sources import ArrayColumns
 from unselected.estimators.inputs import TrainingTable, find_columns
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
+from unselected.experiments.replicates import run_replicates
 
 
 class RecordOfMethod(Protocol):
@@ -26,6 +29,10 @@ class RecordOfMethod(Protocol):
     @property
     def method(self) -> str:
         """The name of the method."""
+
+    @property
+    def features_needed(self) -> float:
+        """The mean over folds of how many columns a new case has to have."""
 
 
 # How many folds there are, or that each case is one.
@@ -48,14 +55,6 @@ def with_and_without_correction(ours: Any) -> dict[str, Any]:
     }
 
 
-def with_numbered_columns(ours: Any, table: TrainingTable) -> Any:
-    """Return the estimator with ``always_keep`` by number, for the folds have no names."""
-    if ours.always_keep is None:
-        return ours
-    always = find_columns(ours.always_keep, table.names, table.dense.shape[1], "always_keep")
-    return clone(ours).set_params(always_keep=always.tolist())
-
-
 def chosen_methods(methods: Sequence[str] | None, known: Sequence[str]) -> list[str]:
     """Return the names of the methods to run, all by default; raise on one that is not known."""
     unknown = [name for name in methods or () if name not in known]
@@ -64,75 +63,113 @@ def chosen_methods(methods: Sequence[str] | None, known: Sequence[str]) -> list[
     return list(known if methods is None else methods)
 
 
-def settings_of(
-    table: TrainingTable, k: int, ours: Any, *, n_splits: Splits, methods: list[str]
-) -> dict[str, Any]:
-    """Return what the numbers of a comparison depend on, in plain types, once ``k`` is checked."""
-    data = np.ascontiguousarray(table.dense).tobytes() + np.ascontiguousarray(table.y).tobytes()
-    return {
-        "k": check_whole("k", k, 1, table.dense.shape[1], "the number of columns"),
-        "n_splits": n_splits,
-        "methods": methods,
-        "estimator": type(ours).__name__,
-        **{f"parameter {name}": repr(value) for name, value in ours.get_params().items()},
-        "data": sha256(data).hexdigest(),
-    }
+@dataclass(frozen=True, eq=False)
+class CrossValidation(ABC, Generic[R]):
+    """Methods that are compared on a table; subclasses know the kind of response."""
+
+    table: TrainingTable
+    k: int
+    ours: Any
+    n_splits: Splits
+    methods: list[str]
+
+    # What checkpoints call the comparison, and its dataclass.
+    experiment: ClassVar[str]
+    record: ClassVar[type[Any]]
+
+    def run(self, n_repeats: int, **running: Any) -> list[R]:
+        """Return the records of all repetitions; see `run_replicates`."""
+        settings = {"experiment": self.experiment, **self.settings()}
+        return run_replicates(
+            self.one_repeat, n_repeats, self.record, settings=settings, unit="repeat", **running
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the numbers depend on, in plain types, once ``k`` is checked."""
+        X, y = self.table.dense, self.table.y
+        data = np.ascontiguousarray(X).tobytes() + np.ascontiguousarray(y).tobytes()
+        return {
+            "k": check_whole("k", self.k, 1, X.shape[1], "the number of columns"),
+            "n_splits": self.n_splits,
+            "methods": self.methods,
+            "estimator": type(self.ours).__name__,
+            **{f"parameter {name}": repr(value) for name, value in self.ours.get_params().items()},
+            "data": sha256(data).hexdigest(),
+        }
+
+    def one_repeat(self, repeat: int, seed: np.random.SeedSequence) -> list[R]:
+        """Predict every case by methods fitted, selection included, to the other folds."""
+        X, y = self.table.dense, self.table.y
+        fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
+        first, known = imputers(X), self.known()
+        ours = self.numbered()
+        to_fit = [name for name in dict.fromkeys(self.methods) if name not in known]
+        parts: dict[str, list[Floats]] = {}
+        needed: dict[str, list[int]] = {}
+        tests = []
+        for train, test in self.folds(fold_seed).split(X, y):
+            tests.append(test)
+            made = with_and_without_correction(ours) | self.usual(y[train], first, inner_seed)
+            for name in to_fit:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # f_classif divides by zero if constant
+                    model = _fitted(name, made[name], self.rows(made[name], train), y[train])
+                    values = self.predict(model, self.rows(model, test), y[test])
+                parts.setdefault(name, []).append(values)
+                needed.setdefault(name, []).append(len(columns_needed(model)))
+        back = np.argsort(np.concatenate(tests))
+        predicted = known | {
+            name: OutOfFold(np.concatenate(parts[name])[back], float(np.mean(needed[name])))
+            for name in parts
+        }
+        return [
+            self.record(
+                repeat=repeat,
+                method=name,
+                features_needed=predicted[name].features_needed,
+                **self.fields(predicted[name].values),
+            )
+            for name in self.methods
+        ]
+
+    def rows(self, method: Any, cases: Any) -> Any:
+        """Return rows as a method takes them: ours also take the names of columns, for errors."""
+        X = self.table.dense[cases]
+        return ArrayColumns(X, self.table.names) if isinstance(method, SelectiveEstimator) else X
+
+    def numbered(self) -> Any:
+        """Return our estimator with ``always_keep`` by number, for the folds have no names."""
+        if self.ours.always_keep is None:
+            return self.ours
+        n_columns = self.table.dense.shape[1]
+        always = find_columns(self.ours.always_keep, self.table.names, n_columns, "always_keep")
+        return clone(self.ours).set_params(always_keep=always.tolist())
+
+    def known(self) -> dict[str, OutOfFold]:
+        """Return what needs no folds: by default nothing."""
+        return {}
+
+    @abstractmethod
+    def folds(self, seed: int) -> Any:
+        """Return what divides the cases into training and test sets."""
+
+    @abstractmethod
+    def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:
+        """Return the usual methods by name, not fitted, for a training set with responses y."""
+
+    @abstractmethod
+    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:
+        """Return a row of numbers for each case of a test set."""
+
+    @abstractmethod
+    def fields(self, values: Floats) -> dict[str, Any]:
+        """Return the numbers of all cases as fields of the record."""
 
 
 def imputers(X: NDArray[Any]) -> list[SimpleImputer]:
     """Return the steps that methods without missing values need first: often none."""
     missing = X.dtype.kind == "f" and bool(np.isnan(X).any())
     return [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
-
-
-def out_of_fold(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    folds: Iterable[tuple[NDArray[np.intp], NDArray[np.intp]]],
-    methods: Callable[[NDArray[Any]], Mapping[str, Any]],
-    predict: Callable[[Any, Any, NDArray[Any]], Floats],
-    names: NDArray[Any] | None,
-) -> dict[str, OutOfFold]:
-    """Predict every case by methods that were fitted, selection included, to the other folds.
-
-    Parameters
-    ----------
-    X, y : arrays
-    folds : iterable of (train, test)
-        Each case is in one of the tests.
-    methods : callable
-        Given the responses of a training set, the methods by name, not fitted.
-    predict : callable
-        Given a fitted method, the rows and the responses of a test, one row of numbers for each.
-    names : array of str, or None
-        What the columns are called, for errors of our own methods.
-
-    Returns
-    -------
-    predictions : dict of str to OutOfFold
-    """
-    parts: dict[str, list[Floats]] = {}
-    needed: dict[str, list[int]] = {}
-    tests = []
-    for train, test in folds:
-        tests.append(test)
-        for name, method in methods(y[train]).items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # f_classif divides by zero on constant columns
-                model = _fitted(name, method, rows_for(method, X[train], names), y[train])
-                rows = rows_for(method, X[test], names)
-                parts.setdefault(name, []).append(predict(model, rows, y[test]))
-            needed.setdefault(name, []).append(len(columns_needed(model)))
-    back = np.argsort(np.concatenate(tests))
-    return {
-        name: OutOfFold(np.concatenate(parts[name])[back], float(np.mean(needed[name])))
-        for name in parts
-    }
-
-
-def rows_for(method: Any, X: NDArray[Any], names: NDArray[Any] | None) -> Any:
-    """Return rows as a method takes them: ours also take the names of the columns, for errors."""
-    return ArrayColumns(X, names) if isinstance(method, SelectiveEstimator) else X
 
 
 def _fitted(name: str, method: Any, X: Any, y: NDArray[Any]) -> Any:
@@ -165,13 +202,41 @@ def by_method(records: Iterable[R]) -> dict[str, list[R]]:
     return groups
 
 
-def resampled_cases(n: int, n_resamples: int, seed: int) -> NDArray[np.int64]:
-    """Return which cases each resample has, shape (n_resamples, n)."""
-    return np.random.default_rng(seed).integers(n, size=(n_resamples, n))
+def rows_by_method(
+    records: Iterable[R],
+    numbers: Callable[[list[R]], dict[str, NDArray[Any]]],
+    n_cases: int,
+    *,
+    level: float,
+    n_resamples: int,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return for each method the means of its numbers, with intervals from resampled cases.
+
+    Parameters
+    ----------
+    records : iterable of records
+    numbers : callable
+        Given the records of a method, arrays of shape (n_repeats, n_cases) by name.
+    n_cases : int
+    level, n_resamples, seed
+        Of the intervals.
+    """
+    picks = np.random.default_rng(seed).integers(n_cases, size=(n_resamples, n_cases))
+    return [
+        {
+            "method": method,
+            "features_needed": float(np.mean([record.features_needed for record in group])),
+            **{
+                name: _mean_with_interval(values.mean(axis=0), picks, level)
+                for name, values in numbers(group).items()
+            },
+        }
+        for method, group in by_method(records).items()
+    ]
 
 
-def mean_with_interval(per_case: Floats, picks: NDArray[np.int64], level: float) -> Estimate:
-    """Return the mean over cases, with an interval from the means over resampled cases."""
+def _mean_with_interval(per_case: Floats, picks: NDArray[np.int64], level: float) -> Estimate:
     means = per_case[picks].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(float(per_case.mean()), float(low), float(high), level)

@@ -1,7 +1,8 @@
 """Long runs: seeded replicates in parallel, with progress, that can be killed and continued."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,12 +16,13 @@ except ImportError as error:  # pragma: no cover - tested in a subprocess
         'experiments show their progress with tqdm: pip install "unselected[experiments]"'
     ) from error
 
-Record = dict[str, Any]
+R = TypeVar("R")
 
 
 def run_replicates(
-    work: Callable[[int, np.random.SeedSequence], list[Record]],
+    work: Callable[[int, np.random.SeedSequence], list[R]],
     n_replicates: int,
+    record: type[R],
     *,
     seed: int,
     settings: Mapping[str, Any],
@@ -28,7 +30,7 @@ def run_replicates(
     checkpoint: str | None = None,
     progress: bool = False,
     unit: str = "replicate",
-) -> list[Record]:
+) -> list[R]:
     """Run ``work(replicate, seed)`` for each replicate, and return all records in order.
 
     Each replicate has a seed of its own, spawned from ``seed``, so neither the number of jobs nor
@@ -39,7 +41,9 @@ def run_replicates(
     Parameters
     ----------
     work : callable
-        Returns records of plain JSON types. With several jobs it runs in other processes.
+        Returns records. With several jobs it runs in other processes.
+    record : type
+        The dataclass of the records, with fields of plain JSON types.
     settings : mapping
         What the numbers depend on, apart from the number of replicates. A checkpoint made with
         other settings is refused.
@@ -59,12 +63,12 @@ def run_replicates(
                 store.add(replicate, {"records": records})
             done[replicate] = records
             bar.update()
-    return [record for replicate in range(n_replicates) for record in done[replicate]]
+    return [record(**found) for replicate in range(n_replicates) for found in done[replicate]]
 
 
 def _numbered(
-    work: Callable[[int, np.random.SeedSequence], list[Record]],
+    work: Callable[[int, np.random.SeedSequence], list[Any]],
     replicate: int,
     seed: np.random.SeedSequence,
-) -> tuple[int, list[Record]]:
-    return replicate, work(replicate, seed)
+) -> tuple[int, list[dict[str, Any]]]:
+    return replicate, [asdict(record) for record in work(replicate, seed)]

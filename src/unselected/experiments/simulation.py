@@ -1,15 +1,14 @@
 """Section 4 of the paper: simulated data, five numbers of kept features, three methods."""
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from unselected.calibration import (
-    DecileRow,
     actual_error,
     average_minus_log_probability,
     average_squared_error,
@@ -18,9 +17,12 @@ from unselected.calibration import (
 )
 from unselected.datasets import PaperSimulation, make_paper_simulation
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.experiments.replicates import Record, run_replicates
+from unselected.experiments.replicates import run_replicates
 
 Method = Literal["corrected", "uncorrected", "complete"]
+
+# The columns of the paper's calibration table.
+_COLUMNS = ("low", "high", "count", "mean_prediction", "actual_fraction")
 
 
 @dataclass(frozen=True)
@@ -87,19 +89,21 @@ def simulation(
     >>> [(record.k, record.method) for record in records]
     [(5, 'corrected'), (5, 'uncorrected')]
     """
-    sizes = {"n_train": n_train, "n_test": n_test, "n_features": n_features}
     settings = {
         "experiment": "simulation",
         "ks": list(ks),
         "complete": complete,
-        **sizes,
+        "n_train": n_train,
+        "n_test": n_test,
+        "n_features": n_features,
         "concentration": concentration,
         "quadrature": quadrature,
     }
     work = partial(_simulate_once, settings=settings)
-    records = run_replicates(
+    return run_replicates(
         work,
         n_replicates,
+        SimulationRecord,
         seed=seed,
         settings=settings,
         n_jobs=n_jobs,
@@ -107,7 +111,6 @@ def simulation(
         progress=progress,
         unit="data set",
     )
-    return [SimulationRecord(**record) for record in records]
 
 
 def simulation_data(
@@ -120,34 +123,24 @@ def simulation_data(
     seed: int = 0,
 ) -> PaperSimulation:
     """Return the data of one replicate of `simulation`, for figures of the features."""
-    return _data(
-        np.random.SeedSequence(seed).spawn(replicate + 1)[replicate],
-        {
-            "n_train": n_train,
-            "n_test": n_test,
-            "n_features": n_features,
-            "concentration": concentration,
-        },
+    own = np.random.SeedSequence(seed).spawn(replicate + 1)[replicate]
+    rng = np.random.default_rng(own)
+    return make_paper_simulation(
+        n_train, n_test, n_features, concentration=concentration, random_state=rng
     )
-
-
-def _data(seed: np.random.SeedSequence, settings: dict[str, Any]) -> PaperSimulation:
-    sizes = {name: settings[name] for name in ("n_train", "n_test", "n_features", "concentration")}
-    return make_paper_simulation(**sizes, random_state=np.random.default_rng(seed))
 
 
 def _simulate_once(
     replicate: int, seed: np.random.SeedSequence, *, settings: dict[str, Any]
-) -> list[Record]:
-    data = _data(seed, settings)
+) -> list[SimulationRecord]:
+    sizes = {name: settings[name] for name in ("n_train", "n_test", "n_features", "concentration")}
+    data = make_paper_simulation(**sizes, random_state=np.random.default_rng(seed))
     runs: list[tuple[int, Method]] = []
     for k in settings["ks"]:
         runs += [(k, "corrected"), (k, "uncorrected")]
     if settings["complete"]:
         runs.append((settings["n_features"], "complete"))
-    return [
-        asdict(_fit_once(replicate, k, method, data, settings["quadrature"])) for k, method in runs
-    ]
+    return [_fit_once(replicate, k, method, data, settings["quadrature"]) for k, method in runs]
 
 
 def _fit_once(
@@ -172,7 +165,10 @@ def _fit_once(
         threshold=model.threshold_,
         **scores(data.y_test, probability),
         seconds=seconds,
-        table=[row_as_dict(row) for row in decile_table(data.y_test, probability)],
+        table=[
+            {name: getattr(row, name) for name in _COLUMNS}
+            for row in decile_table(data.y_test, probability)
+        ],
         log_concentration=np.log(model.concentration_).tolist(),
         concentration_weights=model.concentration_weights_.tolist(),
     )
@@ -186,22 +182,3 @@ def scores(y: Any, probability: Any) -> dict[str, float]:
         "log_loss": average_minus_log_probability(y, probability),
         "squared_error": average_squared_error(y, probability),
     }
-
-
-def row_as_dict(row: DecileRow) -> dict[str, Any]:
-    """Return a row of the calibration table as plain numbers."""
-    return {
-        "low": row.low,
-        "high": row.high,
-        "count": row.count,
-        "mean_prediction": row.mean_prediction,
-        "actual_fraction": row.actual_fraction,
-    }
-
-
-def mean_by(records: Iterable[SimulationRecord], field: str) -> dict[tuple[int, Method], float]:
-    """Return the mean of a field over replicates for each (k, method)."""
-    groups: dict[tuple[int, Method], list[float]] = {}
-    for record in records:
-        groups.setdefault((record.k, record.method), []).append(getattr(record, field))
-    return {key: float(np.mean(values)) for key, values in groups.items()}

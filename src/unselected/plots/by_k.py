@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from unselected._typing import Floats
+from unselected.plots.display import PanelsDisplay
 from unselected.plots.records import Tables, check_methods, tables_by_k
 from unselected.plots.style import (
     LIGHT,
@@ -18,7 +18,6 @@ from unselected.plots.style import (
     SMALL,
     Style,
     log_ticks,
-    panels_or_new,
     ticks_at_k,
     tidy,
 )
@@ -94,12 +93,6 @@ def _lines(tables: Tables) -> list[str]:
     return [method for method in tables if method != "complete"] or ["complete"]
 
 
-def _complete_k(k: Floats, tables: Tables) -> Floats:
-    if "complete" not in tables:
-        return np.array([])
-    return k[np.isfinite(tables["complete"]).any(axis=0)]
-
-
 def _draw_curve(ax: Axes, curve: Curve, **properties: Any) -> Line2D:
     (line,) = ax.plot(curve.k, curve.mean, **properties)
     if curve.n_replicates > 1:
@@ -108,21 +101,28 @@ def _draw_curve(ax: Axes, curve: Curve, **properties: Any) -> Line2D:
     return line
 
 
-def _draw_complete(ax: Axes, k: Floats, tables: Tables) -> Line2D:
-    """Mark the score of all features, which is the same for both methods."""
-    curve = curve_of(k, {"complete": tables["complete"]}, "complete")
-    properties = {**METHOD_STYLES["complete"].points(), "markersize": 9}
-    (line,) = ax.plot(
-        curve.k, curve.mean, linestyle="", zorder=1.5, label="all features", **properties
-    )
-    return line
+def _draw_ends(ax: Axes, k: Floats, tables: Tables, *, others: bool, color: str) -> list[Artist]:
+    """Mark all features, where others have lines, and each k; return entries of the legend."""
+    entries: list[Artist] = []
+    all_k = np.array([])
+    if "complete" in tables:
+        curve = curve_of(k, {"complete": tables["complete"]}, "complete")
+        all_k = curve.k
+        if others:
+            properties = {**METHOD_STYLES["complete"].points(), "markersize": 9}
+            entries += ax.plot(
+                curve.k, curve.mean, linestyle="", zorder=1.5, label="all features", **properties
+            )
+    n_replicates = next(iter(tables.values())).shape[0]
+    if n_replicates > 1:
+        label = f"range of {n_replicates} replicates"
+        entries.append(Patch(color=color, alpha=0.25, linewidth=0, label=label))
+    tidy(ax)
+    ticks_at_k(ax, k, all_k)
+    return entries
 
 
-def _range_entry(color: str, n_replicates: int) -> Patch:
-    return Patch(color=color, alpha=0.25, linewidth=0, label=f"range of {n_replicates} replicates")
-
-
-class ErrorByKDisplay:
+class ErrorByKDisplay(PanelsDisplay):
     """Actual and expected error rate by the number of kept features.
 
     The expected error rate is the one that the predictive probabilities imply. Where it is below
@@ -145,14 +145,11 @@ class ErrorByKDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = ErrorByKDisplay([1, 10], {"corrected": [0.4, 0.3]}, {"corrected": [0.4, 0.2]})
     >>> display.plot([Figure().subplots()]).ax_.get_title()
     'Corrected for selection'
     """
-
-    ax_: Axes
-    axes_: list[Axes]
-    figure_: Figure | SubFigure
 
     def __init__(self, k: Any, actual: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         self.k = as_k(k)
@@ -198,17 +195,18 @@ class ErrorByKDisplay:
         self : ErrorByKDisplay
         """
         methods = _lines(self.actual)
-        if isinstance(ax, Axes):
-            self.axes_ = [ax]
-            self._draw(ax, methods)
-        else:
-            self.axes_ = panels_or_new(ax, 1, len(methods), 1.2 + 3.6 * len(methods), 3.7)
-            for panel, method in zip(self.axes_, methods, strict=True):
-                self._draw(panel, [method])
-                panel.set_title(_TITLES[method])
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        self._share_scale()
+        together = isinstance(ax, Axes)
+        panels = [methods] if together else [[method] for method in methods]
+        axes = [ax] if isinstance(ax, Axes) else ax
+        self._start_panels(axes, 1, len(panels), 1.2 + 3.6 * len(panels), 3.7)
+        for panel, drawn in zip(self.axes_, panels, strict=True):
+            self._draw(panel, drawn)
+            if not together:
+                panel.set_title(_TITLES[drawn[0]])
+        tables = [*self.actual.values(), *self.expected.values()]
+        top = max(float(np.nanmax(table)) for table in tables)
+        for panel in self.axes_:
+            panel.set_ylim(0.0, 1.06 * top or 1.0)
         return self
 
     def _draw(self, ax: Axes, methods: Sequence[str]) -> None:
@@ -216,14 +214,9 @@ class ErrorByKDisplay:
         for method in methods:
             prefix = "" if len(methods) == 1 else f"{method}, "
             entries += self._draw_method(ax, method, prefix)
-        if "complete" in self.actual and methods != ["complete"]:
-            entries.append(_draw_complete(ax, self.k, self.actual))
-        n_replicates = self.actual[methods[0]].shape[0]
-        if n_replicates > 1:
-            color = METHOD_STYLES[methods[0]].color if len(methods) == 1 else LIGHT
-            entries.append(_range_entry(color, n_replicates))
-        tidy(ax)
-        ticks_at_k(ax, self.k, _complete_k(self.k, self.actual))
+        color = METHOD_STYLES[methods[0]].color if len(methods) == 1 else LIGHT
+        others = methods != ["complete"]
+        entries += _draw_ends(ax, self.k, self.actual, others=others, color=color)
         ax.set(xlabel="Number of features kept, $k$", ylabel="Error rate")
         ax.legend(handles=entries, fontsize=SMALL, loc="best", frameon=False)
 
@@ -242,12 +235,6 @@ class ErrorByKDisplay:
             for kind, tables, linestyle, filled in kinds
         ]
 
-    def _share_scale(self) -> None:
-        tables = [*self.actual.values(), *self.expected.values()]
-        top = max(float(np.nanmax(table)) for table in tables)
-        for panel in self.axes_:
-            panel.set_ylim(0.0, 1.06 * top or 1.0)
-
 
 _SCORES = {
     "log_loss": "Average minus log probability (nats)",
@@ -256,7 +243,7 @@ _SCORES = {
 }
 
 
-class ScoresByKDisplay:
+class ScoresByKDisplay(PanelsDisplay):
     """Log probability, squared error and computation time by the number of kept features.
 
     Parameters
@@ -276,6 +263,7 @@ class ScoresByKDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> record = {"k": 1, "method": "corrected", "replicate": 0,
     ...           "log_loss": 0.6, "squared_error": 0.2, "seconds": 0.1}
     >>> display = ScoresByKDisplay.from_records(
@@ -284,9 +272,6 @@ class ScoresByKDisplay:
     >>> display.log_loss["corrected"].tolist()
     [[0.6, 0.6]]
     """
-
-    axes_: list[Axes]
-    figure_: Figure | SubFigure
 
     def __init__(
         self,
@@ -330,15 +315,14 @@ class ScoresByKDisplay:
         -------
         self : ScoresByKDisplay
         """
-        self.axes_ = panels_or_new(axes, 1, 3, 11.0, 3.6)
-        self.figure_ = self.axes_[0].figure
-        for panel, (score, label) in zip(self.axes_, _SCORES.items(), strict=True):
+        panels = self._start_panels(axes, 1, 3, 11.0, 3.6)
+        for panel, (score, label) in zip(panels, _SCORES.items(), strict=True):
             entries = self._draw(panel, getattr(self, score))
-            if panel is self.axes_[0]:
+            if panel is panels[0]:
                 panel.legend(handles=entries, fontsize=SMALL, loc="best", frameon=False)
             panel.set(xlabel="Number of features kept, $k$", ylabel=label)
         if min(float(np.nanmin(table)) for table in self.seconds.values()) > 0:
-            log_ticks(self.axes_[2], "y")
+            log_ticks(panels[2], "y")
         return self
 
     def _draw(self, ax: Axes, tables: Tables) -> list[Artist]:
@@ -347,11 +331,5 @@ class ScoresByKDisplay:
             style = METHOD_STYLES[method]
             properties = {**style.points(), **style.line(), "label": method}
             entries.append(_draw_curve(ax, curve_of(self.k, tables, method), **properties))
-        if "complete" in tables and len(tables) > 1:
-            entries.append(_draw_complete(ax, self.k, tables))
-        n_replicates = next(iter(tables.values())).shape[0]
-        if n_replicates > 1:
-            entries.append(_range_entry(LIGHT, n_replicates))
-        tidy(ax)
-        ticks_at_k(ax, self.k, _complete_k(self.k, tables))
+        entries += _draw_ends(ax, self.k, tables, others=len(tables) > 1, color=LIGHT)
         return entries

@@ -1,11 +1,11 @@
 """The posterior of the concentration."""
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from scipy.interpolate import Akima1DInterpolator
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,12 +13,12 @@ from unselected._typing import Floats
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.plots.display import Display
 from unselected.plots.records import check_methods, check_new, read
 from unselected.plots.style import (
     INK,
     METHOD_STYLES,
     SMALL,
-    axes_or_new,
     plain_number,
     styles_of,
     tidy,
@@ -35,7 +35,7 @@ _WORDS: dict[type, str] = {
 }
 
 # The picture reaches to where a density is this fraction of its peak, its line a little further.
-_VISIBLE, _DRAWN = 0.02, 0.001
+_VISIBLE, DRAWN = 0.02, 0.001
 
 # Points of a smooth curve.
 N_POINTS = 300
@@ -92,16 +92,11 @@ def concentration_words(estimators: Iterable[Any]) -> str:
     return words.pop() if len(words) == 1 else _PLAIN
 
 
-def _bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
+def bulk(posterior: Posterior, fraction: float) -> tuple[float, float]:
     """Return the ends of where the density is above a fraction of its peak, and a node beyond."""
     x, density = posterior
     inside = np.flatnonzero(density > fraction * density.max())
     return float(x[max(inside[0] - 1, 0)]), float(x[min(inside[-1] + 1, x.size - 1)])
-
-
-def drawn_ends(posterior: Posterior) -> tuple[float, float]:
-    """Return the ends of the line that draws a posterior."""
-    return _bulk(posterior, _DRAWN)
 
 
 def smooth(posterior: Posterior, points: Floats) -> Floats:
@@ -114,7 +109,8 @@ def smooth(posterior: Posterior, points: Floats) -> Floats:
     return np.nan_to_num(np.exp(curve(points)))
 
 
-class ConcentrationDisplay:
+@dataclass(eq=False, repr=False)
+class ConcentrationDisplay(Display):
     """Posterior density of log(concentration), the logarithm being natural.
 
     The concentration is alpha in the paper: the larger, the more alike a feature's distributions
@@ -140,21 +136,14 @@ class ConcentrationDisplay:
     figure_ : Figure
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
+    posteriors: Mapping[str, tuple[Floats, Floats]]
+    _: KW_ONLY
+    true_concentration: float | None = None
+    words: str = _PLAIN
 
-    def __init__(
-        self,
-        posteriors: Mapping[str, tuple[Floats, Floats]],
-        *,
-        true_concentration: float | None = None,
-        words: str = _PLAIN,
-    ) -> None:
-        self.posteriors = {name: Posterior(*nodes) for name, nodes in posteriors.items()}
-        self.true_concentration = true_concentration
-        self.words = words
-        if true_concentration is not None and not 0 < true_concentration < np.inf:
-            raise ValueError(f"true_concentration={true_concentration} must be positive.")
+    def __post_init__(self) -> None:
+        if self.true_concentration is not None and not 0 < self.true_concentration < np.inf:
+            raise ValueError(f"true_concentration={self.true_concentration} must be positive.")
 
     @classmethod
     def from_estimator(
@@ -271,41 +260,38 @@ class ConcentrationDisplay:
         -------
         self : ConcentrationDisplay
         """
-        self.ax_ = axes_or_new(ax, 6.0, 4.2)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 6.0, 4.2)
         low, high = self._limits()
         self.lines_ = {}
         for name, style in styles_of(self.posteriors).items():
-            points = np.linspace(*drawn_ends(self.posteriors[name]), N_POINTS)
-            density = smooth(self.posteriors[name], points)
+            posterior = Posterior(*self.posteriors[name])
+            points = np.linspace(*bulk(posterior, DRAWN), N_POINTS)
+            density = smooth(posterior, points)
             order = 1.8 if name == "complete" else 2.0  # a wide line, under the others
-            (line,) = self.ax_.plot(points, density, label=name, zorder=order, **style.line())
-            self.lines_[name] = line
-        self._mark_truth()
-        self.ax_.set(xlim=(low, high), xlabel="log(concentration), natural logarithm")
-        self.ax_.set_ylabel("Posterior density of log(concentration)")
-        self.ax_.set_ylim(bottom=0.0)
-        tidy(self.ax_)
-        _concentration_on_top(self.ax_, low, high, self.words)
-        self.ax_.legend(fontsize=SMALL, framealpha=0.9)
+            (self.lines_[name],) = ax.plot(
+                points, density, label=name, zorder=order, **style.line()
+            )
+        if self.true_concentration is not None:
+            label = f"true value, {self.true_concentration:g}"
+            ax.axvline(
+                float(np.log(self.true_concentration)), color=INK, linewidth=1.0, label=label
+            )
+        ax.set(xlim=(low, high), xlabel="log(concentration), natural logarithm")
+        ax.set_ylabel("Posterior density of log(concentration)")
+        ax.set_ylim(bottom=0.0)
+        tidy(ax)
+        _concentration_on_top(ax, low, high, self.words)
+        ax.legend(fontsize=SMALL, framealpha=0.9)
         return self
 
     def _limits(self) -> tuple[float, float]:
-        bulks = [_bulk(posterior, _VISIBLE) for posterior in self.posteriors.values()]
-        ends = [end for bulk in bulks for end in bulk]
+        ends = [
+            end for nodes in self.posteriors.values() for end in bulk(Posterior(*nodes), _VISIBLE)
+        ]
         if self.true_concentration is not None:
             ends.append(float(np.log(self.true_concentration)))
         margin = 0.04 * (max(ends) - min(ends))
         return min(ends) - margin, max(ends) + margin
-
-    def _mark_truth(self) -> None:
-        if self.true_concentration is not None:
-            self.ax_.axvline(
-                float(np.log(self.true_concentration)),
-                color=INK,
-                linewidth=1.0,
-                label=f"true value, {self.true_concentration:g}",
-            )
 
 
 def _concentration_on_top(ax: Axes, low: float, high: float, words: str) -> None:

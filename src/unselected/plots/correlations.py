@@ -1,12 +1,12 @@
 """Correlations of binary features with the class: in counts, and in training and test data."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils import check_X_y
 
 from unselected._typing import Floats
 from unselected.omission.binary import OmittedCounts
+from unselected.plots.display import Display
 from unselected.plots.style import (
     CELLS,
     DARK,
@@ -21,7 +22,6 @@ from unselected.plots.style import (
     MIDDLE,
     MOST_VECTOR_POINTS,
     SMALL,
-    axes_or_new,
     draw_diagonal,
     legend_above,
     tidy,
@@ -35,7 +35,8 @@ _MINUS = "\N{MINUS SIGN}"
 _MOST_CELLS_WITH_TEXT = 17
 
 
-class SelectedCountsDisplay:
+@dataclass(eq=False, repr=False)
+class SelectedCountsDisplay(Display):
     """Which counts (I0, I1) of a binary feature are kept: figure 1 of the paper, for any sizes.
 
     I0 and I1 are the numbers of ones among the ``n0`` cases of class 0 and the ``n1`` of class 1.
@@ -61,18 +62,15 @@ class SelectedCountsDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = SelectedCountsDisplay.from_counts(8, 14, 0.2, ax=Figure().subplots())
     >>> int((display.region == 0).sum()), float(display.cor[0, 14])
     (3, 1.0)
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(self, cor: Floats, region: NDArray[np.int8], threshold: float) -> None:
-        self.cor = cor
-        self.region = region
-        self.threshold = threshold
+    cor: Floats
+    region: NDArray[np.int8]
+    threshold: float
 
     @classmethod
     def from_counts(cls, n0: int, n1: int, threshold: float, *, ax: Axes | None = None) -> Self:
@@ -111,11 +109,10 @@ class SelectedCountsDisplay:
         -------
         self : SelectedCountsDisplay
         """
-        self.ax_ = axes_or_new(ax, 7.2, 5.0)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 7.2, 5.0)
         rows, columns = self.cor.shape
         alike = max(rows, columns) <= 3 * min(rows, columns)
-        self.image_ = self.ax_.imshow(
+        self.image_ = ax.imshow(
             self.region,
             cmap=ListedColormap(CELLS),
             vmin=-0.5,
@@ -125,24 +122,24 @@ class SelectedCountsDisplay:
             interpolation="nearest",
         )
         if max(rows, columns) <= _MOST_CELLS_WITH_TEXT:
-            self._write_numbers()
-        self._label(rows - 1, columns - 1)
+            self._write_numbers(ax)
+        self._label(ax, rows - 1, columns - 1)
         return self
 
-    def _write_numbers(self) -> None:
+    def _write_numbers(self, ax: Axes) -> None:
         rows, columns = self.cor.shape
         size = 8.0 if columns <= 16 and rows <= 11 else 6.0
         for (I0, I1), cor in np.ndenumerate(self.cor):
             color = "white" if self.region[I0, I1] == 0 else INK
             words = short_cor(cor).replace("-", _MINUS)
-            self.ax_.text(I1, I0, words, ha="center", va="center", color=color, fontsize=size)
-        self.ax_.vlines(np.arange(1, columns) - 0.5, -0.5, rows - 0.5, "white", linewidth=0.8)
-        self.ax_.hlines(np.arange(1, rows) - 0.5, -0.5, columns - 0.5, "white", linewidth=0.8)
-        self.ax_.tick_params(length=0)
-        self.ax_.set(xticks=range(columns), yticks=range(rows))
+            ax.text(I1, I0, words, ha="center", va="center", color=color, fontsize=size)
+        ax.vlines(np.arange(1, columns) - 0.5, -0.5, rows - 0.5, "white", linewidth=0.8)
+        ax.hlines(np.arange(1, rows) - 0.5, -0.5, columns - 0.5, "white", linewidth=0.8)
+        ax.tick_params(length=0)
+        ax.set(xticks=range(columns), yticks=range(rows))
 
-    def _label(self, n0: int, n1: int) -> None:
-        ax, threshold = self.ax_, f"{self.threshold:.3g}"
+    def _label(self, ax: Axes, n0: int, n1: int) -> None:
+        threshold = f"{self.threshold:.3g}"
         if max(n0, n1) >= _MOST_CELLS_WITH_TEXT:
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
@@ -180,7 +177,8 @@ def check_counts(n0: int, n1: int, threshold: float) -> None:
         raise ValueError(f"threshold={threshold} is out of range: a correlation is from 0 to 1.")
 
 
-class CorrelationsDisplay:
+@dataclass(eq=False, repr=False)
+class CorrelationsDisplay(Display):
     """Absolute correlation of every feature with the class, in training and in test data.
 
     Features that look strong in the training data owe much of that to chance: in the test data
@@ -202,14 +200,10 @@ class CorrelationsDisplay:
     figure_ : Figure
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(self, train: Floats, test: Floats, ks: NDArray[np.int64], cuts: Floats) -> None:
-        self.train = train
-        self.test = test
-        self.ks = ks
-        self.cuts = cuts
+    train: Floats
+    test: Floats
+    ks: NDArray[np.int64]
+    cuts: Floats
 
     @classmethod
     def from_data(
@@ -261,10 +255,9 @@ class CorrelationsDisplay:
         -------
         self : CorrelationsDisplay
         """
-        self.ax_ = axes_or_new(ax, 6.0, 5.2)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 6.0, 5.2)
         many = self.train.size > MOST_VECTOR_POINTS
-        self.points_ = self.ax_.scatter(
+        self.points_ = ax.scatter(
             self.train,
             self.test,
             s=5 if many else 12,
@@ -274,23 +267,23 @@ class CorrelationsDisplay:
             rasterized=many,
             label="a feature",
         )
-        draw_diagonal(self.ax_, "as strong in test data")
-        self._mark_cuts()
-        self.ax_.set(
+        draw_diagonal(ax, "as strong in test data")
+        self._mark_cuts(ax)
+        ax.set(
             xlim=(0, 1.04 * self.train.max() or 1.0),
             ylim=(0, 1.2 * max(self.test.max(), 0.5 * self.train.max()) or 1.0),
             xlabel="|Correlation with the class| in training data",
             ylabel="|Correlation with the class| in test data",
         )
-        self.ax_.legend(loc="upper left", fontsize=SMALL, framealpha=0.9)
+        ax.legend(loc="upper left", fontsize=SMALL, framealpha=0.9)
         return self
 
-    def _mark_cuts(self) -> None:
-        tidy(self.ax_)
+    def _mark_cuts(self, ax: Axes) -> None:
+        tidy(ax)
         for cut in self.cuts:
-            self.ax_.axvline(cut, color=MIDDLE, linewidth=1.2)
+            ax.axvline(cut, color=MIDDLE, linewidth=1.2)
         if self.ks.size:
-            top = self.ax_.secondary_xaxis("top")
+            top = ax.secondary_xaxis("top")
             top.set_xticks(self.cuts.tolist(), [f"{k}" for k in self.ks])
             top.set_xlabel("Weakest of the $k$ strongest features, $k$ =")
             top.tick_params(length=0)

@@ -1,33 +1,34 @@
 """Effects of the kept features: at face value, and with selection accounted for."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 
 from unselected.fitted.effects import Effect, FeatureEffects
 from unselected.plots.concentration import Selective, check_estimator
+from unselected.plots.display import Display
 from unselected.plots.style import (
     BAND,
     DARK,
     LIGHT,
     MOST_VECTOR_POINTS,
-    axes_or_new,
     draw_diagonal,
     legend_above,
     tidy,
 )
 
 _WORDS = {
-    "rate_difference": "difference of rates",
-    "log_odds_ratio": "log odds ratio",
-    "mean_difference": "standardized mean difference",
-    "standardized_slope": "standardized slope",
+    "rate_difference": "Difference of rates",
+    "log_odds_ratio": "Log odds ratio",
+    "mean_difference": "Standardized mean difference",
+    "standardized_slope": "Standardized slope",
 }
 
 
-class EffectsDisplay:
+@dataclass(eq=False, repr=False)
+class EffectsDisplay(Display):
     """Effects of the kept features under the posterior, against those at face value.
 
     A feature is a dot at its effect at face value (across) and the posterior mean of its effect
@@ -50,13 +51,10 @@ class EffectsDisplay:
     figure_ : Figure
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(self, effect: Effect, *, name: str, level: float) -> None:
-        self.effect = effect
-        self.name = name
-        self.level = level
+    effect: Effect
+    _: KW_ONLY
+    name: str
+    level: float
 
     @classmethod
     def from_estimator(
@@ -124,27 +122,25 @@ class EffectsDisplay:
         -------
         self : EffectsDisplay
         """
-        self.ax_ = axes_or_new(ax, 5.2, 4.6)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 5.2, 4.6)
         shown = np.isfinite(self.effect.naive)
         naive, mean, low, high = (
             getattr(self.effect, part)[shown] for part in ("naive", "mean", "low", "high")
         )
         style: dict[str, Any] = {"rasterized": naive.size > MOST_VECTOR_POINTS}
-        draw_diagonal(self.ax_, "as strong as it looked")
-        self.ax_.axhline(0.0, color=LIGHT, linewidth=0.8, zorder=1)
+        draw_diagonal(ax, "as strong as it looked")
+        ax.axhline(0.0, color=LIGHT, linewidth=0.8, zorder=1)
         bars = f"{100.0 * self.level:g} % interval"
-        self.bars_ = self.ax_.vlines(
+        self.bars_ = ax.vlines(
             naive, low, high, color=BAND, linewidth=2.4, label=bars, zorder=2, **style
         )
-        self.points_ = self.ax_.scatter(
+        self.points_ = ax.scatter(
             naive, mean, s=16, color=DARK, label="posterior mean", zorder=3, **style
         )
         words = self._words()
-        self.ax_.set(xlabel=f"{words[:1].upper()}{words[1:]} at face value")
-        self.ax_.set(ylabel=f"{words[:1].upper()}{words[1:]}, posterior")
-        tidy(self.ax_)
-        legend_above(self.ax_, columns=3)
+        ax.set(xlabel=f"{words} at face value", ylabel=f"{words}, posterior")
+        tidy(ax)
+        legend_above(ax, columns=3)
         return self
 
     def _words(self) -> str:
@@ -152,4 +148,4 @@ class EffectsDisplay:
         if self.name in _WORDS:
             return _WORDS[self.name]
         label = self.name.removeprefix("mean_difference_")
-        return f"standardized difference of {label} from the mean of classes"
+        return f"Standardized difference of {label} from the mean of classes"

@@ -1,18 +1,18 @@
 """Scores of two methods on the same groups of features, in pairs."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 
 from unselected._typing import Floats
+from unselected.plots.display import PanelsDisplay
 from unselected.plots.records import Tables, tables_by_group
 from unselected.plots.style import (
     METHOD_STYLES,
     SMALL,
     draw_diagonal,
-    panels_or_new,
     square_limits,
     tidy,
 )
@@ -25,7 +25,8 @@ _SCORES = {
 _ERRORS = ("actual_error", "expected_error")
 
 
-class PairedScoresDisplay:
+@dataclass(eq=False, repr=False)
+class PairedScoresDisplay(PanelsDisplay):
     """Scores of the corrected and the uncorrected method on the same groups of features.
 
     Two panels compare the methods group by group: below the diagonal correction is better. Two
@@ -47,6 +48,7 @@ class PairedScoresDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> scores = {"log_loss": 0.6, "squared_error": 0.2, "actual_error": 0.2, "expected_error": 0.1}
     >>> records = [{"group": 0, "method": m, **scores} for m in ("corrected", "uncorrected")]
     >>> display = PairedScoresDisplay.from_records(records, axes=Figure().subplots(2, 2))
@@ -54,23 +56,12 @@ class PairedScoresDisplay:
     [0.6]
     """
 
-    axes_: list[Axes]
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        groups: Sequence[Hashable],
-        *,
-        log_loss: Mapping[str, Floats],
-        squared_error: Mapping[str, Floats],
-        actual_error: Mapping[str, Floats],
-        expected_error: Mapping[str, Floats],
-    ) -> None:
-        self.groups = list(groups)
-        self.log_loss = dict(log_loss)
-        self.squared_error = dict(squared_error)
-        self.actual_error = dict(actual_error)
-        self.expected_error = dict(expected_error)
+    groups: Sequence[Hashable]
+    _: KW_ONLY
+    log_loss: Mapping[str, Floats]
+    squared_error: Mapping[str, Floats]
+    actual_error: Mapping[str, Floats]
+    expected_error: Mapping[str, Floats]
 
     @classmethod
     def from_records(cls, records: Iterable[Any], *, axes: Sequence[Axes] | None = None) -> Self:
@@ -103,12 +94,11 @@ class PairedScoresDisplay:
         -------
         self : PairedScoresDisplay
         """
-        self.axes_ = panels_or_new(axes, 2, 2, 7.6, 7.6)
-        self.figure_ = self.axes_[0].figure
-        for panel, (score, title) in zip(self.axes_[:2], _SCORES.items(), strict=True):
+        panels = self._start_panels(axes, 2, 2, 7.6, 7.6)
+        for panel, (score, title) in zip(panels[:2], _SCORES.items(), strict=True):
             self._draw_score(panel, getattr(self, score), title)
-        self.axes_[0].legend(loc="best", fontsize=SMALL, framealpha=0.9)
-        for panel, method in zip(self.axes_[2:], ("uncorrected", "corrected"), strict=True):
+        panels[0].legend(loc="best", fontsize=SMALL, framealpha=0.9)
+        for panel, method in zip(panels[2:], ("uncorrected", "corrected"), strict=True):
             self._draw_errors(panel, method)
         return self
 

@@ -1,27 +1,29 @@
 """How likely a feature is to be omitted, given the concentration."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 
 from unselected._typing import Floats
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission.binary import omission_probability
 from unselected.plots.concentration import (
+    DRAWN,
     N_POINTS,
     Posterior,
     Selective,
+    bulk,
     concentration_words,
-    drawn_ends,
     posterior_of_estimator,
     smooth,
 )
 from unselected.plots.correlations import check_counts
-from unselected.plots.style import DARK, LIGHT, PALE, axes_or_new, legend_above, log_ticks, tidy
+from unselected.plots.display import Display
+from unselected.plots.style import DARK, LIGHT, PALE, legend_above, log_ticks, tidy
 from unselected.selection.correlation import threshold_cut
 from unselected.selection.events import Statistic
 
@@ -29,7 +31,8 @@ from unselected.selection.events import Statistic
 _MOST_LETTERS = 60
 
 
-class OmissionProbabilityDisplay:
+@dataclass(eq=False, repr=False)
+class OmissionProbabilityDisplay(Display):
     """The probability that a feature is omitted, as a function of the concentration.
 
     This is P(score <= threshold | concentration) for one feature, the score being |COR|, or F where
@@ -60,6 +63,7 @@ class OmissionProbabilityDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = OmissionProbabilityDisplay.from_counts(
     ...     10, 10, 0.5, concentration=[1e-9], ax=Figure().subplots()
     ... )
@@ -67,29 +71,15 @@ class OmissionProbabilityDisplay:
     [0.666667]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        concentration: Floats,
-        probability: Floats,
-        *,
-        n_samples: int,
-        class_sizes: Mapping[Any, int] | None = None,
-        threshold: float,
-        statistic: Statistic = "|COR|",
-        posterior: tuple[Floats, Floats] | None = None,
-        words: str = "Concentration",
-    ) -> None:
-        self.concentration = concentration
-        self.probability = probability
-        self.n_samples = n_samples
-        self.class_sizes = None if class_sizes is None else dict(class_sizes)
-        self.threshold = threshold
-        self.statistic = statistic
-        self.posterior = None if posterior is None else Posterior(*posterior)
-        self.words = words
+    concentration: Floats
+    probability: Floats
+    _: KW_ONLY
+    n_samples: int
+    class_sizes: Mapping[Any, int] | None = None
+    threshold: float
+    statistic: Statistic = "|COR|"
+    posterior: tuple[Floats, Floats] | None = None
+    words: str = "Concentration"
 
     @classmethod
     def from_counts(
@@ -185,35 +175,34 @@ class OmissionProbabilityDisplay:
         -------
         self : OmissionProbabilityDisplay
         """
-        self.ax_ = axes_or_new(ax, 6.0, 4.0)
-        self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(
+        ax = self._start(ax, 6.0, 4.0)
+        (self.line_,) = ax.plot(
             self.concentration, self.probability, color=DARK, linewidth=2, label=self._label()
         )
-        log_ticks(self.ax_, "x")
-        self.ax_.set(ylim=(0.0, 1.03), xlabel=self.words)
+        log_ticks(ax, "x")
+        ax.set(ylim=(0.0, 1.03), xlabel=self.words)
         if self.concentration.size > 1:
-            self.ax_.set_xlim(self.concentration.min(), self.concentration.max())
-        self.ax_.set_ylabel("Probability that a feature is omitted")
-        tidy(self.ax_)
+            ax.set_xlim(self.concentration.min(), self.concentration.max())
+        ax.set_ylabel("Probability that a feature is omitted")
+        tidy(ax)
         if self.posterior is not None:
-            self._draw_posterior(self.posterior)
-        legend_above(self.ax_)
+            self._draw_posterior(ax, Posterior(*self.posterior))
+        legend_above(ax)
         return self
 
     def _label(self) -> str:
         cases = _describe_cases(self.n_samples, self.class_sizes)
         return f"omission: {cases}, {self.statistic} at most {self.threshold:.3g}"
 
-    def _draw_posterior(self, posterior: Posterior) -> None:
+    def _draw_posterior(self, ax: Axes, posterior: Posterior) -> None:
         """Fill the posterior density, to a height of its own, at the foot of the axes."""
-        ends = np.clip(drawn_ends(posterior), *np.log(self.ax_.get_xlim()))
+        ends = np.clip(bulk(posterior, DRAWN), *np.log(ax.get_xlim()))
         points = np.linspace(ends[0], ends[1], N_POINTS)
         density = smooth(posterior, points)
-        self.ax_.fill_between(
+        ax.fill_between(
             np.exp(points),
             0.3 * density / posterior.density.max(),
-            transform=self.ax_.get_xaxis_transform(),
+            transform=ax.get_xaxis_transform(),
             facecolor=PALE,
             edgecolor=LIGHT,
             label="posterior of the concentration (height not to scale)",

@@ -1,11 +1,11 @@
 """PIT values of predictions of a number: their distribution, and the coverage of intervals."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from scipy.stats import kstwo
 
@@ -13,13 +13,12 @@ from unselected._typing import Floats
 from unselected.calibration import coverage_curve
 from unselected.calibration.intervals import tails
 from unselected.calibration.pit import checked_pit
+from unselected.plots.display import Display
 from unselected.plots.style import (
-    BAND,
-    axes_or_new,
+    draw_band,
     draw_diagonal,
-    legend_above,
+    finish_unit_square,
     styles_of,
-    tidy,
 )
 
 
@@ -38,17 +37,8 @@ def checked_pits(predictions: Mapping[str, Any]) -> dict[str, Floats]:
     return pits
 
 
-def _draw_band(ax: Axes, x: Floats, low: Floats, high: Floats, label: str) -> None:
-    ax.fill_between(x, low, high, color=BAND, alpha=0.6, linewidth=0, zorder=1, label=label)
-
-
-def _finish(ax: Axes, xlabel: str, ylabel: str) -> None:
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", xlabel=xlabel, ylabel=ylabel)
-    tidy(ax)
-    legend_above(ax, columns=2)
-
-
-class PITDisplay:
+@dataclass(eq=False, repr=False)
+class PITDisplay(Display):
     """Distribution of PIT values, which is uniform where predictive distributions are right.
 
     The PIT value of a case is the predicted probability of a response of at most the observed one.
@@ -74,18 +64,15 @@ class PITDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = PITDisplay.from_predictions({"corrected": [0.2, 0.9]}, ax=Figure().subplots())
     >>> round(display.half_width, 6)  # 1 - sqrt(0.05 / 2)
     0.841886
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(self, pit: Mapping[str, Floats], half_width: float, confidence: float) -> None:
-        self.pit = dict(pit)
-        self.half_width = half_width
-        self.confidence = confidence
+    pit: Mapping[str, Floats]
+    half_width: float
+    confidence: float
 
     @classmethod
     def from_predictions(
@@ -123,18 +110,17 @@ class PITDisplay:
         -------
         self : PITDisplay
         """
-        self.ax_ = axes_or_new(ax, 5.2, 5.2)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 5.2, 5.2)
         styles = styles_of(self.pit)
         self.lines_ = {name: self._draw_steps(name, style.line()) for name, style in styles.items()}
-        draw_diagonal(self.ax_, "right predictions")
+        draw_diagonal(ax, "right predictions")
         ends = np.array([0.0, self.half_width, 1.0 - self.half_width, 1.0])
         x = np.unique(np.clip(ends, 0.0, 1.0))
         low, high = np.clip([x - self.half_width, x + self.half_width], 0.0, 1.0)
         label = f"{100 * self.confidence:g} % band for the whole curve"
-        _draw_band(self.ax_, x, low, high, label)
-        _finish(
-            self.ax_,
+        draw_band(ax, x, low, high, label)
+        finish_unit_square(
+            ax,
             "PIT value: predicted probability of no larger response",
             "Fraction of cases with at most this PIT value",
         )
@@ -144,11 +130,11 @@ class PITDisplay:
         values = np.sort(self.pit[name])
         x = np.concatenate([[0.0], values, [1.0]])
         heights = np.concatenate([np.arange(values.size + 1) / values.size, [1.0]])
-        (line,) = self.ax_.step(x, heights, where="post", label=name, **properties)
-        return line
+        return self.ax_.step(x, heights, where="post", label=name, **properties)[0]
 
 
-class CoverageDisplay:
+@dataclass(eq=False, repr=False)
+class CoverageDisplay(Display):
     """Coverage of central predictive intervals against their nominal level.
 
     Where predictive distributions are right, the curve runs along the diagonal, but for chance.
@@ -175,6 +161,7 @@ class CoverageDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = CoverageDisplay.from_predictions(
     ...     {"corrected": [0.04, 0.3, 0.5, 0.97]}, levels=[0.5, 0.9], ax=Figure().subplots()
     ... )
@@ -182,24 +169,12 @@ class CoverageDisplay:
     [0.5, 0.5]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        levels: Floats,
-        coverage: Mapping[str, Floats],
-        band_low: Floats,
-        band_high: Floats,
-        confidence: float,
-        n_samples: int,
-    ) -> None:
-        self.levels = levels
-        self.coverage = dict(coverage)
-        self.band_low = band_low
-        self.band_high = band_high
-        self.confidence = confidence
-        self.n_samples = n_samples
+    levels: Floats
+    coverage: Mapping[str, Floats]
+    band_low: Floats
+    band_high: Floats
+    confidence: float
+    n_samples: int
 
     @classmethod
     def from_predictions(
@@ -251,17 +226,16 @@ class CoverageDisplay:
         -------
         self : CoverageDisplay
         """
-        self.ax_ = axes_or_new(ax, 5.2, 5.2)
-        self.figure_ = self.ax_.figure
-        self.lines_ = {}
-        for name, style in styles_of(self.coverage).items():
-            (line,) = self.ax_.plot(self.levels, self.coverage[name], label=name, **style.line())
-            self.lines_[name] = line
-        draw_diagonal(self.ax_, "right predictions")
+        ax = self._start(ax, 5.2, 5.2)
+        self.lines_ = {
+            name: ax.plot(self.levels, self.coverage[name], label=name, **style.line())[0]
+            for name, style in styles_of(self.coverage).items()
+        }
+        draw_diagonal(ax, "right predictions")
         label = f"{100 * self.confidence:g} % band at each level"
-        _draw_band(self.ax_, self.levels, self.band_low, self.band_high, label)
-        _finish(
-            self.ax_,
+        draw_band(ax, self.levels, self.band_low, self.band_high, label)
+        finish_unit_square(
+            ax,
             "Nominal level of the central predictive interval",
             f"Fraction of the {self.n_samples} cases inside it",
         )

@@ -1,20 +1,20 @@
 """Predicted probabilities of cases, checked, and those of two methods compared."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.calibration.inputs import positives
 from unselected.calibration.several_classes import checked_classes, predicted_classes
+from unselected.plots.display import Display
 from unselected.plots.style import (
     DARK,
     MIDDLE,
     MOST_VECTOR_POINTS,
-    axes_or_new,
     circle_entry,
     draw_diagonal,
     legend_above,
@@ -43,7 +43,8 @@ def probabilities(name: str, values: Any, n: int) -> Floats:
     return p
 
 
-class ProbabilityScatterDisplay:
+@dataclass(eq=False, repr=False)
+class ProbabilityScatterDisplay(Display):
     """Predicted probabilities of class 1, corrected for selection against uncorrected.
 
     Without correction the probabilities are more extreme: the points lie below the diagonal on
@@ -67,6 +68,7 @@ class ProbabilityScatterDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = ProbabilityScatterDisplay.from_predictions(
     ...     [0, 1], [0.3, 0.8], [0.1, 0.9], ax=Figure().subplots()
     ... )
@@ -74,21 +76,11 @@ class ProbabilityScatterDisplay:
     'Uncorrected probability of class 1'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        positive: NDArray[np.bool_],
-        corrected: Floats,
-        uncorrected: Floats,
-        *,
-        pos_label: Any = 1,
-    ) -> None:
-        self.positive = positive
-        self.corrected = corrected
-        self.uncorrected = uncorrected
-        self.pos_label = pos_label
+    positive: NDArray[np.bool_]
+    corrected: Floats
+    uncorrected: Floats
+    _: KW_ONLY
+    pos_label: Any = 1
 
     @classmethod
     def from_predictions(
@@ -170,26 +162,25 @@ class ProbabilityScatterDisplay:
         -------
         self : ProbabilityScatterDisplay
         """
-        self.ax_ = axes_or_new(ax, 5.2, 5.2)
-        self.figure_ = self.ax_.figure
-        self._draw_cases()
-        draw_diagonal(self.ax_)
-        self.ax_.set(
+        ax = self._start(ax, 5.2, 5.2)
+        self._draw_cases(ax)
+        draw_diagonal(ax)
+        ax.set(
             xlim=(-0.02, 1.02),
             ylim=(-0.02, 1.02),
             aspect="equal",
             xlabel=f"Uncorrected probability of {class_words(self.pos_label)}",
             ylabel=f"Corrected probability of {class_words(self.pos_label)}",
         )
-        tidy(self.ax_)
+        tidy(ax)
         return self
 
-    def _draw_cases(self) -> None:
+    def _draw_cases(self, ax: Axes) -> None:
         many = self.positive.size > MOST_VECTOR_POINTS
         # In mixed order, so neither class hides the other.
         order = np.random.default_rng(0).permutation(self.positive.size)
         positive = self.positive[order]
-        self.points_ = self.ax_.scatter(
+        self.points_ = ax.scatter(
             self.uncorrected[order],
             self.corrected[order],
             s=10 if many else 22,
@@ -202,4 +193,4 @@ class ProbabilityScatterDisplay:
         )
         name = f"in {class_words(self.pos_label)}"
         entries = [circle_entry(name, DARK, DARK), circle_entry(f"not {name}", "white", MIDDLE)]
-        legend_above(self.ax_, columns=2, handles=entries)
+        legend_above(ax, columns=2, handles=entries)

@@ -1,26 +1,25 @@
 """Reliability: whether a predicted probability of 0.8 is right in 80 % of cases."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unselected._typing import Floats
 from unselected.calibration import reliability_curve
 from unselected.calibration.inputs import positives
+from unselected.plots.display import Display
 from unselected.plots.predictions import class_words, probabilities
 from unselected.plots.style import (
-    BAND,
     DARK,
     LIGHT,
     PALE,
-    axes_or_new,
+    draw_band,
     draw_diagonal,
-    legend_above,
-    tidy,
+    finish_unit_square,
 )
 
 _N_BINS = 40
@@ -29,7 +28,8 @@ _N_BINS = 40
 _N_BAND_POINTS = 400
 
 
-class ReliabilityDisplay:
+@dataclass(eq=False, repr=False)
+class ReliabilityDisplay(Display):
     """Reliability curve: the fraction of positive cases against their predicted probability.
 
     The curve is the isotonic (CORP) one, which needs no bins. Where the predictions are reliable
@@ -57,29 +57,15 @@ class ReliabilityDisplay:
     figure_ : Figure
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def __init__(
-        self,
-        probability: Floats,
-        fraction: Floats,
-        band_low: Floats,
-        band_high: Floats,
-        level: float,
-        predictions: Floats,
-        *,
-        name: str | None = None,
-        pos_label: Any = 1,
-    ) -> None:
-        self.probability = probability
-        self.fraction = fraction
-        self.band_low = band_low
-        self.band_high = band_high
-        self.level = level
-        self.predictions = predictions
-        self.name = name
-        self.pos_label = pos_label
+    probability: Floats
+    fraction: Floats
+    band_low: Floats
+    band_high: Floats
+    level: float
+    predictions: Floats
+    _: KW_ONLY
+    name: str | None = None
+    pos_label: Any = 1
 
     @classmethod
     def from_estimator(
@@ -183,26 +169,16 @@ class ReliabilityDisplay:
         positive: NDArray[np.bool_],
         probability: Any,
         *,
-        pos_label: Any,
         level: float,
         random_state: Any,
-        name: str | None,
         ax: Axes | None,
+        **words: Any,
     ) -> Self:
         predictions = probabilities("probability", probability, positive.size)
         curve = reliability_curve(
             positive.astype(np.int64), predictions, level=level, random_state=random_state
         )
-        return cls(
-            curve.probability,
-            curve.fraction,
-            curve.band_low,
-            curve.band_high,
-            curve.level,
-            predictions,
-            name=name,
-            pos_label=pos_label,
-        ).plot(ax)
+        return cls(**vars(curve), predictions=predictions, **words).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, histogram: bool = True) -> Self:
         """Draw the curve with its band, and a histogram of the probabilities at the foot.
@@ -216,22 +192,18 @@ class ReliabilityDisplay:
         -------
         self : ReliabilityDisplay
         """
-        self.ax_ = axes_or_new(ax, 5.2, 5.2)
-        self.figure_ = self.ax_.figure
-        self._draw_curve()
+        ax = self._start(ax, 5.2, 5.2)
+        self._draw_curve(ax)
         if histogram:
-            self._draw_histogram()
-        self.ax_.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        self.ax_.set_xlabel(f"Predicted probability of {class_words(self.pos_label)}")
-        self.ax_.set_ylabel(f"Fraction of cases in {class_words(self.pos_label)}")
-        tidy(self.ax_)
-        legend_above(self.ax_, columns=2)
+            self._draw_histogram(ax)
+        words = class_words(self.pos_label)
+        finish_unit_square(ax, f"Predicted probability of {words}", f"Fraction of cases in {words}")
         return self
 
-    def _draw_curve(self) -> None:
+    def _draw_curve(self, ax: Axes) -> None:
         few = self.probability.size <= 100
         corner = _corners(self.fraction) | few
-        (self.line_,) = self.ax_.plot(
+        (self.line_,) = ax.plot(
             self.probability[corner],
             self.fraction[corner],
             color=DARK,
@@ -240,27 +212,19 @@ class ReliabilityDisplay:
             markersize=3.5,
             label=self.name or "observed (isotonic)",
         )
-        draw_diagonal(self.ax_, "perfectly reliable")
+        draw_diagonal(ax, "perfectly reliable")
         ends = self.probability[[0, -1]]
         x = self.probability if few else np.linspace(ends[0], ends[1], _N_BAND_POINTS)
-        self.ax_.fill_between(
-            x,
-            np.interp(x, self.probability, self.band_low),
-            np.interp(x, self.probability, self.band_high),
-            color=BAND,
-            alpha=0.6,
-            linewidth=0,
-            zorder=1,
-            label=f"{100 * self.level:g} % consistency band",
-        )
+        low, high = (np.interp(x, self.probability, end) for end in (self.band_low, self.band_high))
+        draw_band(ax, x, low, high, f"{100 * self.level:g} % consistency band")
 
-    def _draw_histogram(self) -> None:
+    def _draw_histogram(self, ax: Axes) -> None:
         counts, edges = np.histogram(self.predictions, bins=_N_BINS, range=(0.0, 1.0))
-        self.ax_.stairs(
+        ax.stairs(
             0.16 * counts / counts.max(),
             edges,
             fill=True,
-            transform=self.ax_.get_xaxis_transform(),
+            transform=ax.get_xaxis_transform(),
             facecolor=PALE,
             edgecolor=LIGHT,
             linewidth=0.6,

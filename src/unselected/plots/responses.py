@@ -1,29 +1,30 @@
 """Predictions of a number, with their intervals, and the observed responses."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.calibration.intervals import tails
 from unselected.calibration.real_response import checked_means_and_intervals, is_inside
+from unselected.plots.display import Display
 from unselected.plots.style import (
     BAND,
     DARK,
     MIDDLE,
     MOST_VECTOR_POINTS,
-    axes_or_new,
     draw_diagonal,
     legend_above,
     tidy,
 )
 
 
-class PredictedActualDisplay:
+@dataclass(eq=False, repr=False)
+class PredictedActualDisplay(Display):
     """Responses against their predicted means, with the predictive intervals.
 
     A case is a dot at its predicted mean (across) and its response (upwards), on a bar from one end
@@ -52,6 +53,7 @@ class PredictedActualDisplay:
 
     Examples
     --------
+    >>> from matplotlib.figure import Figure
     >>> display = PredictedActualDisplay.from_predictions(
     ...     [1.0, 5.0], [2.0, 3.0], [0.0, 2.0], [3.0, 4.0], ax=Figure().subplots()
     ... )
@@ -59,18 +61,15 @@ class PredictedActualDisplay:
     [False, True]
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
+    y: Floats
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    _: KW_ONLY
+    level: float | None = None
 
-    def __init__(
-        self, y: Floats, mean: Floats, lower: Floats, upper: Floats, *, level: float | None = None
-    ) -> None:
-        self.y = y
-        self.mean = mean
-        self.lower = lower
-        self.upper = upper
-        self.level = level
-        self.missed: NDArray[np.bool_] = ~is_inside(y, lower, upper)
+    def __post_init__(self) -> None:
+        self.missed: NDArray[np.bool_] = ~is_inside(self.y, self.lower, self.upper)
 
     @classmethod
     def from_predictions(
@@ -117,15 +116,14 @@ class PredictedActualDisplay:
         -------
         self : PredictedActualDisplay
         """
-        self.ax_ = axes_or_new(ax, 6.0, 4.8)
-        self.figure_ = self.ax_.figure
+        ax = self._start(ax, 6.0, 4.8)
         self._draw_intervals()
         self._draw_responses()
-        draw_diagonal(self.ax_, "response equal to predicted mean")
+        draw_diagonal(ax, "response equal to predicted mean")
         self._limit()
-        self.ax_.set(xlabel="Predicted mean of the response", ylabel="Response")
-        tidy(self.ax_)
-        legend_above(self.ax_, columns=2, handles=self._entries())
+        ax.set(xlabel="Predicted mean of the response", ylabel="Response")
+        tidy(ax)
+        legend_above(ax, columns=2, handles=self._entries())
         return self
 
     def _entries(self) -> list[Any]:

@@ -1,15 +1,14 @@
-"""What all pictures share: the palette, how each method is drawn, and axes to draw on.
+"""What all pictures share: the palette, how each method is drawn, ticks and legends.
 
 Colours differ in lightness as well as in hue, and lines in their dashes and markers, so a
 picture can be printed in grey.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
@@ -81,29 +80,6 @@ def styles_of(names: Iterable[str]) -> dict[str, Style]:
     return {name: METHOD_STYLES.get(name) or spare[name] for name in names}
 
 
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes given, or those of a new figure of so many inches."""
-    if ax is not None:
-        return ax
-    _, new = plt.subplots(figsize=(width, height), layout="constrained")
-    return new
-
-
-def panels_or_new(
-    axes: Sequence[Axes] | None, rows: int, columns: int, width: float, height: float
-) -> list[Axes]:
-    """Return the axes given, row by row, or those of a new figure; raise where they are too few."""
-    if axes is None:
-        _, grid = plt.subplots(
-            rows, columns, figsize=(width, height), layout="constrained", squeeze=False
-        )
-        return list(grid.flat)
-    panels: list[Axes] = list(np.asarray(axes, dtype=object).flat)
-    if len(panels) != rows * columns:
-        raise ValueError(f"axes has {len(panels)} axes, but {rows * columns} panels are drawn.")
-    return panels
-
-
 def tidy(ax: Axes) -> None:
     """Take away the lines of the frame that carry no scale."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -125,6 +101,18 @@ def legend_above(ax: Axes, columns: int = 1, **contents: Any) -> None:
         columnspacing=1.2,
         **contents,
     )
+
+
+def draw_band(ax: Axes, x: Floats, low: Floats, high: Floats, label: str) -> None:
+    """Fill the band in which a curve would lie if predictions were right."""
+    ax.fill_between(x, low, high, color=BAND, alpha=0.6, linewidth=0, zorder=1, label=label)
+
+
+def finish_unit_square(ax: Axes, xlabel: str, ylabel: str) -> None:
+    """Finish a picture with a fraction on both axes."""
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", xlabel=xlabel, ylabel=ylabel)
+    tidy(ax)
+    legend_above(ax, columns=2)
 
 
 def square_limits(ax: Axes, *values: Floats, floor: float | None = None) -> None:
@@ -151,12 +139,9 @@ def plain_number(value: float) -> str:
 
 def log_ticks(ax: Axes, which: str) -> None:
     """Make an axis logarithmic, with numbers at powers of ten, or closer where these are few."""
-    if which == "x":
-        ax.set_xscale("log")
-    else:
-        ax.set_yscale("log")
+    ax.set(**{f"{which}scale": "log"})
     axis = ax.xaxis if which == "x" else ax.yaxis
-    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
+    low, high = axis.get_view_interval()
     axis.set_major_locator(
         LogLocator(10.0, (1.0, 2.0, 5.0) if high < 200 * low else (1.0,), numticks=12)
     )

@@ -1,20 +1,14 @@
 """Pictures as text, to stand in a page."""
 
 import io
-from typing import Protocol
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
-from matplotlib.figure import Figure, SubFigure
+
+from unselected.plots.display import Display
 
 
-class Drawn(Protocol):
-    """A display that has been drawn."""
-
-    figure_: Figure | SubFigure
-
-
-def inline_svg(display: Drawn) -> str:
+def inline_svg(display: Display) -> str:
     """Return the figure of a display as an SVG element for an HTML page, and let pyplot forget it.
 
     Text stays text, which can be searched, and equal pictures are equal text.

@@ -32,7 +32,7 @@ def report(
     -------
     html : str
     """
-    return page(findings, title)
+    return page(title, findings.verdict(), findings.sections())
 
 
 def verdict(findings: Findings | RegressionFindings) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from unselected.calibration import DecileRow, decile_table, most_probable
 from unselected.dependence.diagnosis import DependenceReport
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.gaussian import SelectiveGaussianNB
-from unselected.experiments import ComparisonRecord, ComparisonRow, compare, comparison_table
+from unselected.experiments import ComparisonRow, compare, comparison_table
 from unselected.experiments.folds import by_method
 from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
 from unselected.report.cases import CaseIntervals
@@ -22,16 +21,18 @@ from unselected.report.page import (
     decimals,
     digits,
     method_section,
+    paragraph,
     percent,
     pictures,
     settings_table,
     table,
-    with_interval,
 )
 from unselected.report.shared import (
     BOTH,
+    best_sentence,
     both_fitted,
     column_names,
+    comparison_table_of,
     feature_table,
     interval_of_mean,
     kept_sentence,
@@ -66,7 +67,33 @@ class Findings:
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
-        return _verdict(self)
+        corrected, uncorrected = (self.rows[method] for method in BOTH)
+        n = self.y.size
+        sentences = [
+            f"{kept_sentence(self.corrected)} In cross-validation the classifier was "
+            f"wrong in {percent(corrected.actual_error.value)} of cases.",
+            "Without correcting for the selection, the expected error rate was "
+            f"{percent(uncorrected.expected_error.value)}; {_judged(uncorrected, n)}. With the "
+            f"correction it was {percent(corrected.expected_error.value)}; "
+            f"{_judged(corrected, n)}.",
+        ]
+        if _is_overconfident(corrected, n):
+            sentences.append(
+                "The overconfidence that remains after the correction does not come from the "
+                "selection. The usual reason is that features depend on each other, so the same "
+                "evidence is counted several times: treat probabilities near 0 and 1 with caution. "
+                f"The section on dependence says more. {self.dependence.advice[-1]}"
+            )
+        frequencies = self.rows.get("class frequencies")
+        loss = corrected.log_loss.value
+        if frequencies is not None and loss > frequencies.log_loss.value + _MUCH_WORSE:
+            sentences.append(
+                "Its probabilities were worse than the class frequencies alone, with a log loss of "
+                f"{loss:.3f} against {frequencies.log_loss.value:.3f}: where it was wrong it was "
+                "far too confident. Keep fewer features, or use another method."
+            )
+        sentences += preselected_sentences(self.corrected, "the actual error rates", "low")
+        return [*sentences, best_sentence(self.rows, "log_loss", "log loss", -1)]
 
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the verdict, and the HTML under each."""
@@ -134,57 +161,15 @@ def examine(
         uncorrected=uncorrected,
         names=names,
         y=codes,
-        probability=_mean_probability(records),
+        probability={
+            method: np.mean([record.probability for record in group], axis=0)
+            for method, group in by_method(records).items()
+        },
         rows={row.method: row for row in comparison_table(records, y, seed=seed)},
         settings=settings_of(classifier, seed, folds, provenance),
         dependence=corrected.dependence_report(),
         cases=CaseIntervals.of(corrected, X, codes),
     )
-
-
-def _mean_probability(records: Sequence[ComparisonRecord]) -> dict[str, Floats]:
-    return {
-        method: np.mean([record.probability for record in group], axis=0)
-        for method, group in by_method(records).items()
-    }
-
-
-def _verdict(findings: Findings) -> list[str]:
-    corrected, uncorrected = (findings.rows[method] for method in BOTH)
-    n = findings.y.size
-    sentences = [
-        f"{kept_sentence(findings.corrected)} In cross-validation the classifier was "
-        f"wrong in {percent(corrected.actual_error.value)} of cases.",
-        "Without correcting for the selection, the expected error rate was "
-        f"{percent(uncorrected.expected_error.value)}; {_judged(uncorrected, n)}. With the "
-        f"correction it was {percent(corrected.expected_error.value)}; "
-        f"{_judged(corrected, n)}.",
-    ]
-    if _is_overconfident(corrected, n):
-        sentences.append(
-            "The overconfidence that remains after the correction does not come from the "
-            "selection. The usual reason is that features depend on each other, so the same "
-            "evidence is counted several times: treat probabilities near 0 and 1 with caution. "
-            f"The section on dependence says more. {findings.dependence.advice[-1]}"
-        )
-    frequencies = findings.rows.get("class frequencies")
-    if (
-        frequencies is not None
-        and corrected.log_loss.value > frequencies.log_loss.value + _MUCH_WORSE
-    ):
-        sentences.append(
-            "Its probabilities were worse than the class frequencies alone, with a log loss of "
-            f"{corrected.log_loss.value:.3f} against {frequencies.log_loss.value:.3f}: where it "
-            "was wrong it was far too confident. Keep fewer features, or use another method."
-        )
-    sentences += preselected_sentences(findings.corrected, "the actual error rates", "low")
-    best = min(findings.rows.values(), key=lambda row: row.log_loss.value)
-    sentences.append(
-        f"Of the methods compared below, {best.method!r} had the best log loss, "
-        f"{best.log_loss.value:.3f}; corrected had {corrected.log_loss.value:.3f}, uncorrected "
-        f"{uncorrected.log_loss.value:.3f}."
-    )
-    return sentences
 
 
 def _judged(row: ComparisonRow, n: int) -> str:
@@ -210,42 +195,29 @@ def _is_overconfident(row: ComparisonRow, n: int) -> bool:
 
 
 def _comparison(findings: Findings) -> str:
-    header = ("method", "log loss", "squared error", "error", "expected error", "features needed")
-    rows = []
-    for row in findings.rows.values():
-        losses = (row.log_loss, row.squared_error, row.actual_error, row.expected_error)
-        cells = [with_interval(loss, decimals) for loss in losses]
-        rows.append((row.method, *cells, f"{row.features_needed:.1f}"))
-    return (
-        "<p>Cross-validated, with selection inside every fold for every method; 95 % intervals "
-        "from resampling the cases. Probabilities can be trusted if expected and actual error "
-        "agree.</p>" + table(header, rows)
-    )
+    shown = {
+        "log_loss": ("log loss", decimals),
+        "squared_error": ("squared error", decimals),
+        "actual_error": ("error", decimals),
+        "expected_error": ("expected error", decimals),
+    }
+    return paragraph(
+        "Cross-validated, with selection inside every fold for every method; 95 % intervals from "
+        "resampling the cases. Probabilities can be trusted if expected and actual error agree."
+    ) + comparison_table_of(findings.rows, shown)
 
 
 def _features(findings: Findings) -> str:
     model = findings.corrected
-    by_class, cells = _bits(model) if isinstance(model, SelectiveBernoulliNB) else _means(model)
+    bits = isinstance(model, SelectiveBernoulliNB)
+    by_class, field = ("ones in {}", "ones") if bits else ("mean in {} (n known)", "means")
+
+    def cells(told: dict[str, Any]) -> list[str]:
+        each = zip(told[field], told["cases"], strict=True)
+        return [f"{value} of {n}" if bits else f"{digits(value)} ({n})" for value, n in each]
+
     header = [by_class.format(label) for label in model.classes_]
     return feature_table(model, findings.names, header, cells)
-
-
-def _bits(model: SelectiveBernoulliNB) -> tuple[str, list[list[str]]]:
-    """Return how a class's column is called, and for each class the cells of the features."""
-    counts = model.panel().predictor.fitted.counts
-    by_class = ((counts.I0, counts.n0), (counts.I1, counts.n1))
-    return "ones in {}", [[f"{ones} of {n}" for ones in I] for I, n in by_class]
-
-
-def _means(model: SelectiveGaussianNB) -> tuple[str, list[list[str]]]:
-    moments = model.panel().predictor.fitted.moments
-    means = moments.center + moments.offset
-    known = np.broadcast_to(moments.n, means.shape)
-    cells = [
-        [f"{digits(mean)} ({n})" for mean, n in zip(*of_class, strict=True)]
-        for of_class in zip(means, known, strict=True)
-    ]
-    return "mean in {} (n known)", cells
 
 
 def _calibration(findings: Findings) -> str:
@@ -257,11 +229,10 @@ def _calibration(findings: Findings) -> str:
     ]
     classes = findings.corrected.classes_
     event = str(classes[1]) if classes.size == 2 else "the most probable class"
-    return (
-        f"<p>Cross-validated probabilities of {escape(event)}, in ten categories: first "
-        "corrected, then uncorrected. For calibrated probabilities, mean prediction and actual "
-        "fraction agree.</p>" + table(header, rows)
-    )
+    return paragraph(
+        f"Cross-validated probabilities of {event}, in ten categories: first corrected, then "
+        "uncorrected. For calibrated probabilities, mean prediction and actual fraction agree."
+    ) + table(header, rows)
 
 
 def _judged_cases(findings: Findings, method: str) -> tuple[NDArray[Any], Floats]:
@@ -290,10 +261,9 @@ def _figures(findings: Findings) -> list[tuple[str, Any]]:
 
 def _reliability(findings: Findings, method: str) -> ReliabilityDisplay:
     """Return the reliability curve; its band is seeded, so pages are reproducible."""
-    came, probability = _judged_cases(findings, method)
     pos_label = 1 if findings.corrected.classes_.size == 2 else None
     return ReliabilityDisplay.from_predictions(
-        came, probability, pos_label=pos_label, random_state=0
+        *_judged_cases(findings, method), pos_label=pos_label, random_state=0
     )
 
 

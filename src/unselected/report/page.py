@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 from unselected.calibration import Estimate
 from unselected.plots import inline_svg
@@ -14,21 +14,10 @@ CITATION = (
 )
 
 
-class Finding(Protocol):
-    """What a page is made of."""
-
-    def verdict(self) -> list[str]:
-        """Return what the numbers mean, in sentences."""
-
-    def sections(self) -> list[tuple[str, str]]:
-        """Return the headings below the verdict, and the HTML under each."""
-
-
-def page(finding: Finding, title: str) -> str:
-    """Return a whole page."""
-    verdict = "".join(f"<p>{escape(text)}</p>" for text in finding.verdict())
-    sections = [("Verdict", verdict), *finding.sections()]
-    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in sections)
+def page(title: str, verdict: Sequence[str], sections: Sequence[tuple[str, str]]) -> str:
+    """Return a whole page: what the numbers mean, and HTML by its headings."""
+    whole = [("Verdict", "".join(map(paragraph, verdict))), *sections]
+    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in whole)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -33,8 +33,10 @@ from unselected.report.page import (
 )
 from unselected.report.shared import (
     BOTH,
+    best_sentence,
     both_fitted,
     column_names,
+    comparison_table_of,
     feature_table,
     interval_of_mean,
     kept_sentence,
@@ -79,7 +81,24 @@ class RegressionFindings:
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
-        return _verdict(self)
+        corrected, uncorrected = (self.rows[method] for method in BOTH)
+        nominal, n = percent(PROMISED_COVERAGE), self.y.size
+        sentences = [
+            f"{kept_sentence(self.corrected)} {_against_the_mean(self)}",
+            f"Predictive intervals should cover {nominal} of the responses. In cross-validation "
+            f"they covered {percent(uncorrected.coverage.value)} without correcting for the "
+            f"selection, {_judged(uncorrected, n)}. With the correction they covered "
+            f"{percent(corrected.coverage.value)}, {_judged(corrected, n)}.",
+        ]
+        if interval_of_mean(corrected.coverage, n)[1] < PROMISED_COVERAGE:
+            sentences.append(
+                "The overconfidence that remains after the correction does not come from the "
+                "selection. The usual reason is that features depend on each other given the "
+                "response, so the same evidence is counted several times: treat narrow intervals "
+                "with caution."
+            )
+        sentences += preselected_sentences(self.corrected, "the errors", "small")
+        return [*sentences, best_sentence(self.rows, "log_density", "mean log density", 1)]
 
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the verdict, and the HTML under each."""
@@ -151,43 +170,13 @@ def examine_regression(
 
 
 def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
-    def mean_of(field: str) -> Floats:
-        return np.asarray(np.mean([getattr(record, field) for record in records], axis=0))
-
+    fields = ("mean", "lower", "upper", "pit")
+    means = {
+        field: np.mean([getattr(record, field) for record in records], axis=0) for field in fields
+    }
+    means["pit"] = np.clip(means["pit"], 0.0, 1.0)
     logs = log_sum(np.array([record.log_density for record in records]), axis=0)
-    return CrossValidated(
-        mean=mean_of("mean"),
-        lower=mean_of("lower"),
-        upper=mean_of("upper"),
-        log_density=logs - np.log(len(records)),
-        pit=np.clip(mean_of("pit"), 0.0, 1.0),
-    )
-
-
-def _verdict(findings: RegressionFindings) -> list[str]:
-    corrected, uncorrected = (findings.rows[method] for method in BOTH)
-    nominal, n = percent(PROMISED_COVERAGE), findings.y.size
-    sentences = [
-        f"{kept_sentence(findings.corrected)} {_against_the_mean(findings)}",
-        f"Predictive intervals should cover {nominal} of the responses. In cross-validation they "
-        f"covered {percent(uncorrected.coverage.value)} without correcting for the selection, "
-        f"{_judged(uncorrected, n)}. With the correction they covered "
-        f"{percent(corrected.coverage.value)}, {_judged(corrected, n)}.",
-    ]
-    if interval_of_mean(corrected.coverage, n)[1] < PROMISED_COVERAGE:
-        sentences.append(
-            "The overconfidence that remains after the correction does not come from the "
-            "selection. The usual reason is that features depend on each other given the response, "
-            "so the same evidence is counted several times: treat narrow intervals with caution."
-        )
-    sentences += preselected_sentences(findings.corrected, "the errors", "small")
-    best = max(findings.rows.values(), key=lambda row: row.log_density.value)
-    sentences.append(
-        f"Of the methods compared below, {best.method!r} had the best mean log density, "
-        f"{best.log_density.value:.3f}; corrected had {corrected.log_density.value:.3f}, "
-        f"uncorrected {uncorrected.log_density.value:.3f}."
-    )
-    return sentences
+    return CrossValidated(**means, log_density=logs - np.log(len(records)))
 
 
 def _against_the_mean(findings: RegressionFindings) -> str:
@@ -211,44 +200,32 @@ def _judged(row: RegressionComparisonRow, n: int) -> str:
 
 
 def _comparison(findings: RegressionFindings) -> str:
-    header = (
-        "method",
-        "log density",
-        "root mean squared error",
-        f"coverage of {percent(PROMISED_COVERAGE)} intervals",
-        "their mean width",
-        "features needed",
-    )
-    rows = [
-        (
-            row.method,
-            with_interval(row.log_density, decimals),
-            with_interval(row.rmse),
-            with_interval(row.coverage, decimals),
-            with_interval(row.width),
-            f"{row.features_needed:.1f}",
-        )
-        for row in findings.rows.values()
-    ]
+    shown = {
+        "log_density": ("log density", decimals),
+        "rmse": ("root mean squared error", digits),
+        "coverage": (f"coverage of {percent(PROMISED_COVERAGE)} intervals", decimals),
+        "width": ("their mean width", digits),
+    }
     return paragraph(
         "Cross-validated, with selection inside every fold for every method that selects; 95 % "
         "intervals from resampling the cases. The log density is better the larger it is. "
         f"Predictions can be trusted if the coverage is {percent(PROMISED_COVERAGE)}. Among "
         "methods that can be trusted, the one with the narrowest intervals is the most informative."
-    ) + table(header, rows)
+    ) + comparison_table_of(findings.rows, shown)
 
 
 def _features(findings: RegressionFindings) -> str:
-    moments = findings.corrected.panel().predictor.fitted.moments
-    slopes = [digits(slope) for slope in moments.sxy / moments.syy]
-    known = [f"{n:.0f}" for n in moments.n]
     header = ("slope per unit of the response", "n known")
-    return feature_table(findings.corrected, findings.names, header, (slopes, known))
+    return feature_table(
+        findings.corrected,
+        findings.names,
+        header,
+        lambda told: (digits(told["slope"]), str(told["cases"])),
+    )
 
 
 def _calibration(findings: RegressionFindings) -> str:
-    summaries = [findings.predictions[method].summary(findings.y) for method in BOTH]
-    columns = [_numbers(summary) for summary in summaries]
+    columns = [_numbers(findings.predictions[method].summary(findings.y)) for method in BOTH]
     rows = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
     return paragraph(
         "Cross-validated predictive distributions, averaged over the repetitions. The PIT value of "
@@ -277,22 +254,20 @@ def _numbers(summary: RegressionSummary) -> dict[str, str]:
 def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
     found = {method: findings.predictions[method] for method in BOTH}
     pits = {method: predicted.pit for method, predicted in found.items()}
-    figures: list[tuple[str, Any]] = [
-        (f"Predicted and actual responses, {method}", _predicted_actual(findings.y, predicted))
-        for method, predicted in found.items()
-    ]
-    figures += [
-        (
-            "Where in its predictive distribution each response lies",
-            PITDisplay.from_predictions(pits),
+    where = "Where in its predictive distribution each response lies"
+    return [
+        *(
+            (f"Predicted and actual responses, {method}", _predicted_actual(findings.y, predicted))
+            for method, predicted in found.items()
         ),
+        (where, PITDisplay.from_predictions(pits)),
         ("Coverage of intervals of all levels", CoverageDisplay.from_predictions(pits)),
+        *posterior_figures(
+            findings.corrected,
+            findings.uncorrected,
+            "How little features are related to the response, given the data",
+        ),
     ]
-    return figures + posterior_figures(
-        findings.corrected,
-        findings.uncorrected,
-        "How little features are related to the response, given the data",
-    )
 
 
 def _predicted_actual(y: Floats, predicted: CrossValidated) -> PredictedActualDisplay:

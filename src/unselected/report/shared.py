@@ -1,20 +1,20 @@
 """An estimator with and without correction, fitted to all cases: what every page says of both."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.exact import ExactEstimator
+from unselected.experiments.folds import with_and_without_correction
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
-from unselected.report.page import decimals, digits, paragraph, table
+from unselected.report.page import decimals, digits, paragraph, table, with_interval
 
 BOTH = ("corrected", "uncorrected")
 
@@ -25,14 +25,13 @@ _MOST_EFFECTS = 6
 
 E = TypeVar("E", bound=ExactEstimator)
 Names = Sequence[str] | NDArray[Any]
+Show = Callable[[float], str]
 
 
 def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
     """Return the estimator with and without correction, fitted; what is given is not changed."""
-    corrected, uncorrected = (
-        clone(estimator).set_params(correct_selection=flag).fit(X, y) for flag in (True, False)
-    )
-    return corrected, uncorrected
+    models = with_and_without_correction(estimator)
+    return models["corrected"].fit(X, y), models["uncorrected"].fit(X, y)
 
 
 def column_names(fitted: ExactEstimator, names: Names | None) -> Names:
@@ -95,7 +94,7 @@ def feature_table(
     fitted: ExactEstimator,
     names: Names,
     header: Sequence[str],
-    columns: Sequence[Sequence[str]],
+    cells: Callable[[dict[str, Any]], Sequence[str]],
 ) -> str:
     """Return the kept features, the best first, with more columns of the model's own.
 
@@ -104,18 +103,20 @@ def feature_table(
     fitted : estimator
     names : sequence of str
         Of all columns that the estimator was fitted to.
-    header, columns
-        What is between the score and whether the feature is at the cut; a column has a cell for
-        each kept feature, in the order of ``selection_.indices``.
+    header : sequence of str
+    cells : callable
+        Given the model's description of a feature, what is between the score and whether the
+        feature is at the cut.
     """
     correlations = fitted.selection_.statistic == "|COR|"
     score, show = ("|correlation|", decimals) if correlations else ("F statistic", digits)
+    described = fitted.panel().predictor.fitted.describe(fitted.scores_)
     order = np.argsort(-fitted.scores_, kind="stable")
     rows = [
         (
             str(names[fitted.selection_.indices[j]]),
             show(fitted.scores_[j]),
-            *(column[j] for column in columns),
+            *cells(described[j]),
             "yes" if fitted.scores_[j] == fitted.threshold_ else "",
         )
         for j in order[:_MOST_FEATURES]
@@ -123,6 +124,29 @@ def feature_table(
     more = order.size - _MOST_FEATURES
     ending = paragraph(f"and {more} more.") if more > 0 else ""
     return table(("feature", score, *header, "at the cut"), rows) + ending
+
+
+def comparison_table_of(rows: Mapping[str, Any], shown: Mapping[str, tuple[str, Show]]) -> str:
+    """Return the methods compared; ``shown`` has the heading of each field, and how it is shown."""
+    cells = [
+        (
+            row.method,
+            *(with_interval(getattr(row, field), show) for field, (_, show) in shown.items()),
+            f"{row.features_needed:.1f}",
+        )
+        for row in rows.values()
+    ]
+    return table(("method", *(words for words, _ in shown.values()), "features needed"), cells)
+
+
+def best_sentence(rows: Mapping[str, Any], field: str, words: str, sign: int) -> str:
+    """Return which method was best; the larger the field the better if the sign is 1, else -1."""
+    value = {method: getattr(row, field).value for method, row in rows.items()}
+    best = max(value, key=lambda method: sign * value[method])
+    return (
+        f"Of the methods compared below, {best!r} had the best {words}, {value[best]:.3f}; "
+        f"corrected had {value['corrected']:.3f}, uncorrected {value['uncorrected']:.3f}."
+    )
 
 
 def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tuple[str, Any]]:
