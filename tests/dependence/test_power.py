@@ -5,7 +5,6 @@ import pytest
 from scipy.special import log_softmax
 
 from unselected import SelectiveGaussianNB
-from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 
 EVEN = np.log([0.5, 0.5])
@@ -126,27 +125,6 @@ def test_a_few_wrong_labels_do_not_spoil_the_rest(seed):
     assert losses[0] < losses[1] - 0.005
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-def test_leaving_one_out_is_learning_from_the_others(prior, seed):
-    rng = np.random.default_rng([7, seed])
-    evidence, y = evidence_of(rng, 25, times=4.0)
-    evidence[3] = [0.0, 60.0 * (1 - 2 * y[3])]  # a confident mistake, on which much depends
-    log_psi = np.log(rng.dirichlet([9.0, 9.0], size=25))
-    tempering = PowerPosterior.fit(evidence, log_psi, y, prior=prior)
-    found = tempering.leave_one_out_log_proba()
-    for i in range(25):
-        o = np.arange(25) != i
-        others = PowerPosterior.fit(evidence[o], log_psi[o], y[o], prior=prior)
-        expected = others.log_proba(evidence[[i]], log_psi[[i]])[0]
-        np.testing.assert_allclose(found[i], expected, atol=1e-6)
-    np.testing.assert_allclose(
-        tempering.leave_one_out_log_score(), found[np.arange(25), y], atol=1e-9
-    )
-    # The twin that uses each case for its own factor looks better than it is.
-    own = tempering.log_proba(evidence, log_psi)
-    assert log_loss(own, y) < log_loss(found, y) - 0.002
-
-
 def evidence_given(model, X, y):
     counts = np.bincount(y) + 1.0
     log_psi = np.log(counts / counts.sum())
@@ -177,53 +155,6 @@ def test_evidence_of_cases_left_out_is_needed(seed):
     honest, twin = (1 - np.exp(fit.log_proba(new, EVEN)).max(axis=1).mean() for fit in fits)
     assert honest > 0.27
     assert twin < 0.27
-
-
-def responses(rng, n, copies):
-    """A standard normal y, seen with unit noise ``copies`` times over: the same evidence."""
-    y = rng.normal(size=n)
-    x = y + rng.normal(size=n)
-    grid = np.linspace(-9.0, 9.0, 721)
-    evidence = -0.5 * copies * (x[:, np.newaxis] - grid) ** 2
-    log_prior = -0.5 * grid**2 - 0.5 * np.log(2 * np.pi)
-    at_seen = (-0.5 * copies * (x - y) ** 2, -0.5 * y**2 - 0.5 * np.log(2 * np.pi))
-    step = np.log(grid[1] - grid[0])
-    return HeldOut.of_responses(evidence, log_prior + step, *at_seen), x, grid, log_prior + step
-
-
-def test_real_responses_are_tempered_on_a_grid(seed):
-    rng = np.random.default_rng([9, seed])
-    cases, x, grid, log_prior = responses(rng, 300, copies=8)
-    tempering = PowerPosterior.learn(cases)
-    assert tempering.mean_power == pytest.approx(1 / 8, abs=0.06)
-    mass = np.exp(tempering.log_proba(cases.log_evidence, log_prior))
-    # Given x, y is normal with mean x / 2 and variance 1/2.
-    np.testing.assert_allclose(mass @ grid, x / 2, atol=0.25 * np.abs(x).max())
-    variance = np.mean(mass @ grid**2 - (mass @ grid) ** 2)
-    assert variance == pytest.approx(0.5, abs=0.15)
-    full_power = PowerPosterior.learn(cases, prior=PowerPrior(1.0, 1.0))
-    mass = np.exp(full_power.log_proba(cases.log_evidence, log_prior))
-    np.testing.assert_allclose(mass @ grid, x * 8 / 9, atol=1e-9)
-    np.testing.assert_allclose(mass @ grid**2 - (mass @ grid) ** 2, 1 / 9, atol=1e-9)
-    assert np.mean(tempering.leave_one_out_log_score()) > np.mean(
-        full_power.leave_one_out_log_score()
-    )
-
-
-def test_the_density_of_a_response_seen_is_that_of_the_grid(seed):
-    rng = np.random.default_rng([10, seed])
-    cases, _, grid, log_prior = responses(rng, 40, copies=3)
-    step, middle = np.log(grid[1] - grid[0]), grid.size // 2
-    at_zero = HeldOut.of_responses(
-        cases.log_evidence,
-        log_prior,
-        cases.log_evidence[:, middle],
-        np.full(40, log_prior[middle] - step),
-    )
-    for eta in (0.2, 1.0):
-        mass = log_softmax(log_prior + eta * cases.log_evidence, axis=1)
-        found = at_zero.log_without_outliers(np.array([eta]))[0]
-        np.testing.assert_allclose(found, mass[:, middle] - step, atol=1e-9)
 
 
 def test_no_evidence_leaves_the_prior():

@@ -98,15 +98,6 @@ class FactorPredictive:
         """Return log P(class, row | draw), shape (rows, 2, draws)."""
         return _log_joint(self._of_rows(X))
 
-    def class_by_draw(self, X: Floats) -> Floats:
-        """Return P(second class | row, draw), shape (rows, draws)."""
-        parts = [ndtr(g.mean / np.sqrt(1.0 + g.variance)) for _, g in self._over_rows(X)]
-        return np.concatenate(parts)
-
-    def mean_by_draw(self, X: Floats) -> Floats:
-        """Return E(response | row, draw), shape (rows, draws)."""
-        return np.concatenate([given.mean for _, given in self._over_rows(X)])
-
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
         mean, std = np.empty(len(X)), np.empty(len(X))
@@ -150,11 +141,7 @@ class FactorPredictive:
         for rows, given in self._over_rows(X):
             logs = given.log_density
             weights = np.exp(logs - log_sum(logs, axis=1)[:, np.newaxis])
-            yield rows, weights, given.mean, np.sqrt(given.variance + self._noise)
-
-    @property
-    def _noise(self) -> Floats:
-        return self._drawn("noise_variance")
+            yield rows, weights, given.mean, np.sqrt(given.variance + self._drawn("noise_variance"))
 
     @property
     def n_draws(self) -> int:

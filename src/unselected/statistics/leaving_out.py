@@ -54,11 +54,6 @@ class LeftOut:
         """Return each single case."""
         return [cls.rows(np.array([i]), n) for i in range(n)]
 
-    @classmethod
-    def of_folds(cls, fold_of: Ints) -> "list[LeftOut]":
-        """Return the cases of each fold; ``fold_of`` says which one a case is in."""
-        return [cls.rows(np.flatnonzero(fold_of == f), fold_of.size) for f in np.unique(fold_of)]
-
 
 def counts_without(
     X: NDArray[Any],
