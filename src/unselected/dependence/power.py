@@ -20,8 +20,6 @@ features nearly tie at the cut, and without case i those are kept that case i sp
 of five draws of the paper's simulation (10 of 10000 features) the slope over leave-one-out
 predictions was -4, with an interval from -5.5 to -2.8, where new cases had a slope of 1.7. With ten
 folds the power cost 0.002 in log loss there, and elsewhere hardly more than with leave-one-out.
-
-For a real response the points of a grid take the place of classes.
 """
 
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, copied_blocks, has_solid_rows
 from unselected.columns.sources import SparseColumns
-from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.moments import Moments
 from unselected.statistics.unscored import SCORED
 
 # The position of a column that was summed along with a copy.
@@ -82,7 +82,7 @@ def check_differences(D: Floats, X: NDArray[Any], label: ColumnNamer) -> None:
         check_finite(X, label, missing_allowed=True)
 
 
-def check_size(moments: ClassMoments | LineMoments, X: NDArray[Any], label: ColumnNamer) -> None:
+def check_size(moments: Moments, X: NDArray[Any], label: ColumnNamer) -> None:
     """Raise where values are so far apart, or so close, that their squares lose digits."""
     squares = np.where(moments.reasons() == SCORED, moments.between + moments.within, 1.0)
     wrong = ~(squares < _LARGEST)

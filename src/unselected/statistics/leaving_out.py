@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, picked
 from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
-from unselected.statistics.class_sums import class_block
-from unselected.statistics.line_sums import line_block
+from unselected.statistics.class_sums import ClassSums
+from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
 
 # Where less than this part of a sum of squares is left, the subtraction has lost digits.
@@ -240,14 +240,16 @@ class _ClassSums:
             taken = np.sum(d.around(self.mean[g, some], out, some) ** 2, axis=0)
             moved = own_mean[g] - self.mean[g, some]
             own_squares[g] = self.squares[g, some] - taken - own_n[g] * moved**2
-        sizes = np.bincount(y[left.kept], minlength=self.sizes.size)
-        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
-        again = _to_be_summed_anew(moments.within, self.all_squares[some])
+        rest = ClassSums(y[left.kept], self.sizes.size)
+        within = own_squares.sum(axis=0)
+        moments = ClassMoments(d.center[some], own_mean, within, rest.sizes, own_n)
+        again = _to_be_summed_anew(within, self.all_squares[some])
         if again.size:
-            rest, classes = self.X[np.ix_(left.kept, which[again])], y[left.kept]
-            order = np.argsort(classes, kind="stable")
-            names = picked(self.label, which[again])
-            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
+            values, names = (
+                self.X[np.ix_(left.kept, which[again])],
+                picked(self.label, which[again]),
+            )
+            moments = moments.with_columns(again, rest.exact(values, names))
         return SomeMoments(moments, places, self.X.shape[1] - which.size)
 
 
@@ -276,7 +278,6 @@ def line_moments_without(
     Columns with missing values are summed again for each set, because their known cases differ.
     """
     d = _Differences.of(X, label)
-    width = X.shape[1]
     Y = y - y.mean()
     sums, mean = d.values.sum(axis=0), d.values.mean(axis=0)
     squares = np.sum((d.values - mean) ** 2, axis=0)
@@ -291,21 +292,11 @@ def line_moments_without(
         total = squares - np.sum(away**2, axis=0) - m * (own_mean - mean) ** 2
         shift = rest_mean - y.mean()
         sxy = products - Y[left.out] @ away - m * shift * (own_mean - mean)
-        moments = LineMoments(
-            unit=float(np.sqrt(syy / m)),
-            n=np.full(width, m),
-            center=d.center,
-            offset=own_mean,
-            y_mean=np.full(width, rest_mean),
-            syy=np.full(width, syy),
-            sxy=sxy,
-            within=total - sxy**2 / syy,
-            complete=(m, syy),
-        )
-        again = np.union1d(_to_be_summed_anew(moments.within, squares), holes)
+        sums_of_y, within = ((m, syy), m, rest_mean, syy), total - sxy**2 / syy
+        moments = LineMoments.of(*sums_of_y, d.center, own_mean, sxy, within)
+        again = np.union1d(_to_be_summed_anew(within, squares), holes)
         if again.size:
-            names = picked(label, again)
-            exact = line_block(X[np.ix_(left.kept, again)], rest, names)
+            exact = LineSums(rest).exact(X[np.ix_(left.kept, again)], picked(label, again))
             moments = moments.with_columns(again, exact)
         yield moments
 

@@ -1,0 +1,86 @@
+"""The steps of all sums over a block of real-valued columns, by class or along a response."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected.columns.blocks import picked
+from unselected.columns.sources import SparseColumns
+from unselected.numerics.kernels import kernels_for
+from unselected.statistics.differences import (
+    FIRST,
+    centred,
+    check_differences,
+    check_size,
+    in_company,
+    not_told,
+    rows_of_numbers,
+    to_be_made_dense,
+)
+from unselected.statistics.moments import Moments
+
+M = TypeVar("M", bound=Moments)
+
+
+class BlockSums(ABC, Generic[M]):
+    """How the moments of a block are summed, given the responses of its rows."""
+
+    @abstractmethod
+    def _compiled(self, kernels: Any, rows: NDArray[Any]) -> tuple[M, Floats]:
+        """Return moments from compiled sums, and the sums of squares around ``center``."""
+
+    def _in_order(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows in the order in which they are summed."""
+        return X
+
+    @abstractmethod
+    def _summed(self, center: Floats, D: Floats, missing: Bools | None) -> M:
+        """Return moments from differences D, which may be overwritten; NaN where missing."""
+
+    @abstractmethod
+    def _of_stored(self, X: SparseColumns) -> M:
+        """Return moments from the stored values alone, with differences taken from zero."""
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def block(self, X: NDArray[Any], label: ColumnNamer, n_values: int) -> M:
+        """Return the moments of a block, from compiled sums where the table is large enough."""
+        kernels = kernels_for(n_values)
+        if kernels is None:
+            return self.exact(X, label)
+        moments, squares = self._compiled(kernels, rows_of_numbers(X))
+        return self.summed_again(moments, not_told(squares, moments.within), X, label)
+
+    def summed_again(self, moments: M, columns: Ints, X: NDArray[Any], label: ColumnNamer) -> M:
+        """Return moments of a block, those of some columns summed again."""
+        if not columns.size:
+            return moments
+        return moments.with_columns(columns, self.exact(X[:, columns], picked(label, columns)))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def exact(self, X: NDArray[Any], label: ColumnNamer) -> M:
+        """Return the moments of a block, the mean subtracted before squares are summed."""
+        if X.shape[1] == 1:
+            return self.exact(in_company(X), label).take(FIRST)
+        center, D = centred(self._in_order(X))
+        check_differences(D, X, label)
+        missing = np.isnan(D) if np.isnan(D.sum()) else None
+        moments = self._summed(center, D, missing)
+        check_size(moments, X, label)
+        return moments
+
+    def of_sparse(self, X: SparseColumns, label: ColumnNamer) -> M:
+        """Return the moments of a sparse table.
+
+        Differences in a column that has a zero are taken from zero. Columns without one, and
+        columns with missing values, are made dense.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = self._of_stored(X)
+        for columns in to_be_made_dense(X, moments.between + moments.within):
+            values = X[:, columns]
+            dense = self.block(values, picked(label, columns), values.size)
+            moments = moments.with_columns(columns, dense)
+        return moments
