@@ -132,7 +132,11 @@ class ExactFitted(Fitted):
     @property
     def related(self) -> Related | None:
         """What is known of which features are related; None where all are."""
-        return related_of(self.nodes)
+        posterior = self.nodes
+        if posterior.fractions is None:
+            return None
+        fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
+        return Related(fraction, posterior.related)
 
     @property
     @abstractmethod
@@ -151,6 +155,34 @@ class ExactFitted(Fitted):
     @abstractmethod
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return what was seen of each kept feature, and its effects with intervals."""
+
+
+class ExactRealFitted(ExactFitted):
+    """A fitted model of real-valued features with an exact posterior.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the kept columns.
+    event : RealEvent
+    """
+
+    moments: Any
+    event: RealEvent
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return int(self.moments.size)
+
+    def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
+        """Return rows of the kept columns, in their order, as numbers; NaN is missing."""
+        return real_rows(X, label, missing_allowed=True)
+
+    def omission_probability(self, concentration: Floats) -> Floats:
+        """Return P(a feature without missing values is at most at the cut | concentration)."""
+        event = self.event.patterns(slice(1))
+        return np.exp(log_real_omission(1.0 / concentration, event)[:, 0])
 
 
 class FittedClasses(Fitted):
@@ -228,29 +260,10 @@ class FittedResponse(Fitted):
         """The predictive distributions of the response."""
 
 
-def related_of(posterior: Any) -> Related | None:
-    """Return the results of a posterior with two groups of features; None without groups."""
-    if posterior.fractions is None:
-        return None
-    fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
-    return Related(fraction, posterior.related)
-
-
-def real_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
-    """Return rows as doubles, in which NaN is a missing value; infinities are an error."""
-    check_finite(X, label, missing_allowed=True)
+def real_rows(X: NDArray[Any], label: ColumnNamer, *, missing_allowed: bool) -> Floats:
+    """Return rows as doubles; infinities are an error, and NaN where no value may be missing."""
+    check_finite(X, label, missing_allowed=missing_allowed)
     return np.asarray(X, dtype=np.float64)
-
-
-def complete_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
-    """Return rows as doubles; a missing value is an error, and so are infinities."""
-    check_finite(X, label)
-    return np.asarray(X, dtype=np.float64)
-
-
-def real_omission_probability(event: RealEvent, concentration: Floats) -> Floats:
-    """Return the omission probability of a real-valued feature without missing values."""
-    return np.exp(log_real_omission(1.0 / concentration, event.patterns(slice(1)))[:, 0])
 
 
 def short(value: float) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr
 
 from unselected._typing import Floats
+from unselected.models.class_draws import ClassDraws
 from unselected.numerics.quadrature import log_sum
 
 Kind = Literal["real", "classes"]
@@ -29,8 +30,6 @@ PREDICTING = (
     "coefficients",
     "noise_variance",
 )
-# Elements of a table over rows and draws that are processed at a time.
-_BLOCK = 1 << 20
 
 
 # Standardized values are clipped to this.
@@ -52,14 +51,8 @@ class _Given(NamedTuple):
     variance: Floats
 
 
-def _log_joint(given: _Given) -> Floats:
-    """Return log P(class, row | draw), shape (rows, 2, draws)."""
-    score = given.mean / np.sqrt(1.0 + given.variance)
-    return np.stack([given.log_density + log_ndtr(side) for side in (-score, score)], axis=1)
-
-
 @dataclass(frozen=True, eq=False)
-class FactorPredictive:
+class FactorPredictive(ClassDraws):
     """Predictions of new cases from draws from the posterior.
 
     Attributes
@@ -89,14 +82,11 @@ class FactorPredictive:
         score = self._drawn("intercept") / np.sqrt(1.0 + np.sum(beta**2, axis=1))
         return np.asarray(np.log([np.mean(ndtr(-score)), np.mean(ndtr(score))]))
 
-    def log_joint(self, X: Floats) -> Floats:
-        """Return log P(class, row) of rows of the kept features, shape (rows, 2)."""
-        parts = [log_sum(_log_joint(given), axis=2) for _, given in self._over_rows(X)]
-        return np.asarray(np.concatenate([np.empty((0, 2)), *parts]) - np.log(self.n_draws))
-
-    def log_joint_by_draw(self, X: Floats) -> Floats:
+    def log_joint_by_draw(self, rows: Floats) -> Floats:
         """Return log P(class, row | draw), shape (rows, 2, draws)."""
-        return _log_joint(self._of_rows(X))
+        given = self._of_rows(rows)
+        score = given.mean / np.sqrt(1.0 + given.variance)
+        return np.stack([given.log_density + log_ndtr(side) for side in (-score, score)], axis=1)
 
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
@@ -153,9 +143,7 @@ class FactorPredictive:
 
     def _over_rows(self, X: Floats) -> Iterator[tuple[slice, _Given]]:
         """Yield the terms of each draw for some rows at a time."""
-        size = max(1, _BLOCK // self.n_draws)
-        for start in range(0, len(X), size):
-            rows = slice(start, start + size)
+        for rows in self.blocks(X):
             yield rows, self._of_rows(X[rows])
 
     def _of_rows(self, X: Floats) -> _Given:
