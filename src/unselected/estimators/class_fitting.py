@@ -11,7 +11,7 @@ from unselected._typing import Floats, Ints
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import Dependence
-from unselected.estimators.fitting import ExactFitting, LeftOutFit
+from unselected.estimators.fitting import ExactFitting, LeftOutFit, Selected
 from unselected.fitted.base import GuardedClasses
 from unselected.fitted.predictor import ClassPredictor
 from unselected.selection.record import Selection
@@ -37,7 +37,7 @@ class ClassFitting(ExactFitting):
 
     def predictor(self, scores: Any, selection: Selection[Any]) -> ClassPredictor:
         """Return the predictor of a fit to all cases, with its guard."""
-        fitted = self.fitted(scores, selection, slice(None))
+        fitted = self.fitted(Selected(scores, selection))
         if self.dependence == "none":
             return ClassPredictor(fitted)
         predictor = self._with_within(
@@ -109,8 +109,7 @@ class ClassFitting(ExactFitting):
             outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
             if guards:
                 seen = [self._seen_by([next(rest) for _ in folds]) for folds in inner]
-                learned = [LikelihoodAverage.learn(cases) for cases in seen]
-                outer = [_guarded(*both) for both in zip(outer, learned, strict=True)]
+                outer = [fit.guarded(cases) for fit, cases in zip(outer, seen, strict=True)]
             results.append(outer)
         return results
 
@@ -146,11 +145,6 @@ class ClassFitting(ExactFitting):
         y, prior = self.table.y[rows[order]], np.concatenate(priors)[order]
         evidence = np.concatenate(parts, axis=1)[:, order]
         return [HeldOut.of_classes(one, prior, y) for one in evidence]
-
-
-def _guarded(fit: LeftOutFit, average: LikelihoodAverage) -> LeftOutFit:
-    """Return a fit with its guard, without computing its posterior again."""
-    return replace(fit, predictor=replace(fit.predictor, average=average))
 
 
 def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:

@@ -17,9 +17,6 @@ from unselected.estimators.predicting import (
 from unselected.fitted.predictor import (
     ClassPredictor,
     Predictor,
-    ResponsePredictor,
-    column_label,
-    kept_features,
 )
 
 
@@ -29,7 +26,8 @@ class Panel(BaseEstimator):
     Fitting changes nothing, and cloning returns the panel itself.
     """
 
-    predictor: Any
+    def __init__(self, predictor: Any) -> None:
+        self.predictor = predictor
 
     @property
     def n_features_in_(self) -> int:
@@ -89,12 +87,8 @@ class Panel(BaseEstimator):
             )
         return rows
 
-    def _label(self, column: int) -> str:
-        return column_label(column, self.predictor.names)
-
-    def _to_predict(self, X: Any) -> RowsToPredict:
-        features = kept_features(self.predictor.fitted)
-        return RowsToPredict(self.predictor, self._checked_rows(X), self._label, features)
+    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
+        return RowsToPredict(self.predictor, self._checked_rows(X), None, None)
 
 
 class ClassifierPanel(Panel, ExplainedPredictions):
@@ -111,9 +105,6 @@ class ClassifierPanel(Panel, ExplainedPredictions):
         Names of the kept columns, where the classifier was fitted to named columns. The columns of
         a table with names are then matched by name, in any order; other columns are ignored.
     """
-
-    def __init__(self, predictor: ClassPredictor) -> None:
-        self.predictor = predictor
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]
@@ -138,9 +129,6 @@ class RegressorPanel(Panel, ResponsePredictions):
         Names of the kept columns, where the regressor was fitted to named columns; see
         `ClassifierPanel`.
     """
-
-    def __init__(self, predictor: ResponsePredictor) -> None:
-        self.predictor = predictor
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"RegressorPanel({self.n_features_in_} columns)"

@@ -65,18 +65,15 @@ def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
     return float(value)
 
 
-def check_number(parameter: str, value: Any, else_: str) -> None:
-    """Raise unless the value is a number other than NaN."""
-    if not is_a(Real, value) or np.isnan(value):
-        raise ValueError(f"{parameter}={shown(value)} must be a number, {else_}.")
-
-
 def check_binarize(value: Any) -> Binarize:
     """Return how columns become bits; a number is returned as float."""
     if isinstance(value, str):
         check_choice("binarize", value, ("auto", "median"))
     elif value is not None:
-        check_number("binarize", value, "or 'auto', 'median' or None")
+        if not is_a(Real, value) or np.isnan(value):
+            raise ValueError(
+                f"binarize={shown(value)} must be a number, or 'auto', 'median' or None."
+            )
         return float(value)
     how: Binarize = value
     return how

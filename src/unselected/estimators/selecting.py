@@ -135,7 +135,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
             return X
         return X[:, indices]
 
-    def _to_predict(self, X: Any) -> RowsToPredict:
+    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
         return RowsToPredict(self._predictor, rows, self._label_kept, self._features_kept)
