@@ -59,11 +59,6 @@ _CLASS_TYPES: dict[str, tuple[type, Any]] = {
 # --- what all kinds have -------------------------------------------------------------------------
 
 
-def names_entry(names: NDArray[Any] | None) -> list[Any] | None:
-    """Return the names of the kept columns as a list."""
-    return None if names is None else list(names.tolist())
-
-
 def parse_names(entry: object, k: int) -> NDArray[Any] | None:
     """Return the names of the kept columns: distinct texts, or None."""
     if entry is None:

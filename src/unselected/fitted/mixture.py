@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -85,16 +84,12 @@ class FittedMixture(DrawnClasses):
         """Return rows of the kept columns, in their order, as bits."""
         return binarize_columns(X, self.thresholds, self.binarize, label)
 
-    @cached_property
-    def _rates(self) -> Floats:
-        """Posterior mean rates of ones in the two groups, shape (k, 2)."""
-        return np.asarray(np.exp(self.predictive.log_one).mean(axis=0).T)
-
     def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
         """Return the rates of ones in the two latent groups, and the cut."""
+        each = np.exp(self.predictive.log_one).mean(axis=0).T  # of a feature in the two groups
         return [
             {"group_rates": rates.tolist(), "cut": float(cut)}
-            for rates, cut in zip(self._rates, self.thresholds, strict=True)
+            for rates, cut in zip(each, self.thresholds, strict=True)
         ]
 
     def _own_cells(self, told: Entries) -> dict[str, str]:

@@ -16,6 +16,7 @@ from scipy.special import log_ndtr, ndtr
 
 from unselected._typing import Floats
 from unselected.models.class_draws import ClassDraws
+from unselected.models.predictive import checked_levels
 from unselected.numerics.quadrature import log_sum
 
 Kind = Literal["real", "classes"]
@@ -78,8 +79,8 @@ class FactorPredictive(ClassDraws):
     @cached_property
     def log_psi(self) -> Floats:
         """Logs of the class probabilities before any feature is seen."""
-        beta = self._drawn("coefficients")
-        score = self._drawn("intercept") / np.sqrt(1.0 + np.sum(beta**2, axis=1))
+        beta = self.parameters["coefficients"]
+        score = self.parameters["intercept"] / np.sqrt(1.0 + np.sum(beta**2, axis=1))
         return np.asarray(np.log([np.mean(ndtr(-score)), np.mean(ndtr(score))]))
 
     def log_joint_by_draw(self, rows: Floats) -> Floats:
@@ -101,7 +102,7 @@ class FactorPredictive(ClassDraws):
         """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
         result = np.empty(len(X))
         for rows, given in self._over_rows(X):
-            variance = given.variance + self._drawn("noise_variance")
+            variance = given.variance + self.parameters["noise_variance"]
             gap = (y[rows, np.newaxis] - given.mean) ** 2 / variance
             logs = given.log_density - 0.5 * (gap + np.log(2.0 * np.pi * variance))
             result[rows] = log_sum(logs, axis=1) - log_sum(given.log_density, axis=1)
@@ -117,9 +118,7 @@ class FactorPredictive(ClassDraws):
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
-        wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
-            raise ValueError(f"quantiles={wanted.tolist()} must be numbers above 0 and below 1.")
+        wanted = checked_levels(levels)
         result = np.empty((len(X), wanted.size))
         for rows, weights, means, deviations in self._mixtures(X):
             for j, level in enumerate(wanted):
@@ -131,15 +130,13 @@ class FactorPredictive(ClassDraws):
         for rows, given in self._over_rows(X):
             logs = given.log_density
             weights = np.exp(logs - log_sum(logs, axis=1)[:, np.newaxis])
-            yield rows, weights, given.mean, np.sqrt(given.variance + self._drawn("noise_variance"))
+            variance = given.variance + self.parameters["noise_variance"]
+            yield rows, weights, given.mean, np.sqrt(variance)
 
     @property
     def n_draws(self) -> int:
         """The number of draws."""
         return len(self.parameters["intercept"])
-
-    def _drawn(self, name: str) -> Floats:
-        return self.parameters[name]
 
     def _over_rows(self, X: Floats) -> Iterator[tuple[slice, _Given]]:
         """Yield the terms of each draw for some rows at a time."""
@@ -167,15 +164,15 @@ class FactorPredictive(ClassDraws):
         """Sums over features for each draw, in standardized units."""
         some = self.unit > 0.0
         center, unit = self.center[some], self.unit[some]
-        mu = (self._drawn("means")[:, some] - center) / unit
-        loadings = self._drawn("loadings")[:, some] / unit[:, np.newaxis]
-        precision = unit**2 / self._drawn("variances")[:, some]
+        mu = (self.parameters["means"][:, some] - center) / unit
+        loadings = self.parameters["loadings"][:, some] / unit[:, np.newaxis]
+        precision = unit**2 / self.parameters["variances"][:, some]
         weighted = loadings * precision[:, :, np.newaxis]
         K = np.eye(loadings.shape[2]) + np.einsum("dkp,dkq->dpq", loadings, weighted)
         lower = np.linalg.cholesky(K)
         log_det = 2.0 * np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
         inverse_lower = np.linalg.inv(lower)
-        gain = np.einsum("dpq,dq->dp", inverse_lower, self._drawn("coefficients"))
+        gain = np.einsum("dpq,dq->dp", inverse_lower, self.parameters["coefficients"])
         return _Tables(
             center=center,
             unit=unit,
@@ -187,7 +184,7 @@ class FactorPredictive(ClassDraws):
             inverse_lower=inverse_lower,
             gain=gain,
             log_scale=log_det - np.sum(np.log(precision / (2.0 * np.pi * unit**2)), axis=1),
-            intercept=self._drawn("intercept"),
+            intercept=self.parameters["intercept"],
             variance=np.sum(gain**2, axis=1),
         )
 

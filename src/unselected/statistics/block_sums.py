@@ -7,15 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
-from unselected.columns.blocks import picked
+from unselected.columns.blocks import check_finite, picked
 from unselected.columns.sources import SparseColumns
 from unselected.numerics.kernels import kernels_for
 from unselected.statistics.differences import (
-    FIRST,
     centred,
-    check_differences,
     check_size,
-    in_company,
     not_told,
     rows_of_numbers,
     to_be_made_dense,
@@ -63,9 +60,11 @@ class BlockSums(ABC, Generic[M]):
     def exact(self, X: NDArray[Any], label: ColumnNamer) -> M:
         """Return the moments of a block, the mean subtracted before squares are summed."""
         if X.shape[1] == 1:
-            return self.exact(in_company(X), label).take(FIRST)
+            # In company, because numpy adds the rows of a single column in another order.
+            return self.exact(np.repeat(X, 2, axis=1), label).take(np.array([0]))
         center, D = centred(self._in_order(X))
-        check_differences(D, X, label)
+        if not np.isfinite(D.sum()):
+            check_finite(X, label, missing_allowed=True)
         missing = np.isnan(D) if np.isnan(D.sum()) else None
         moments = self._summed(center, D, missing)
         check_size(moments, X, label)
