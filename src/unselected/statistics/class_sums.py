@@ -36,7 +36,7 @@ class ClassSums(BlockSums[ClassMoments]):
         center = rows[order[0]].astype(np.float64)
         total, squares = np.zeros((2, sizes.size, center.size))
         flat, starts = in_memory(rows)
-        kernels.sum_rows(flat, starts[order], sizes, center, total, squares)
+        kernels.sum_rows(flat, starts[order], sizes, None, center, total, squares, None)
         offset = total / n
         within = np.sum(squares - n * offset**2, axis=0)
         return ClassMoments(center, offset, within, sizes, n), np.sum(squares, axis=0)

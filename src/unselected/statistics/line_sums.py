@@ -22,9 +22,10 @@ class LineSums(BlockSums[LineMoments]):
     def _compiled(self, kernels: Any, rows: NDArray[Any]) -> tuple[LineMoments, Floats]:
         n, y_mean = len(rows), self.y.mean()
         center, Y = rows[0].astype(np.float64), self.y - y_mean
-        total, squares, sxy = np.zeros((3, center.size))
-        kernels.sum_products(*in_memory(rows), Y, center, total, squares, sxy)
-        offset, syy = total / n, float(np.sum(np.square(Y)))
+        total, squares, sxy = np.zeros((3, 1, center.size))
+        kernels.sum_rows(*in_memory(rows), np.array([n]), Y, center, total, squares, sxy[0])
+        (offset,), (squares,), (sxy,) = total / n, squares, sxy
+        syy = float(np.sum(np.square(Y)))
         within = squares - n * offset**2 - sxy**2 / syy
         return LineMoments.of((n, syy), n, y_mean, syy, center, offset, sxy, within), squares
 
