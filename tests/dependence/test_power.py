@@ -5,6 +5,7 @@ import pytest
 from scipy.special import log_softmax
 
 from unselected import SelectiveGaussianNB
+from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 
 EVEN = np.log([0.5, 0.5])
@@ -20,6 +21,10 @@ def evidence_of(rng, n, times=1.0, spread=2.0):
     y = rng.integers(0, 2, n)
     odds = rng.normal(spread**2 * (y - 0.5), spread)
     return np.stack([np.zeros(n), times * odds], axis=1), y
+
+
+def learned(evidence, log_psi, y, **options):
+    return PowerPosterior.learn(HeldOut.of_classes(evidence, log_psi, y), **options)
 
 
 def log_loss(log_proba, y):
@@ -55,7 +60,7 @@ def test_averages_agree_with_brute_force(prior, n_classes, seed):
     evidence, y = rng.normal(scale=3.0, size=(25, n_classes)), rng.integers(0, n_classes, 25)
     evidence[np.arange(25), y] += 2.0
     log_psi, new = np.log(rng.dirichlet(np.full(n_classes, 5.0))), evidence[:4] * 1.5
-    found = PowerPosterior.fit(evidence, log_psi, y, prior=prior).log_proba(new, log_psi)
+    found = learned(evidence, log_psi, y, prior=prior).log_proba(new, log_psi)
     expected = brute_force(prior, evidence, log_psi, y, new)
     np.testing.assert_allclose(found, expected, atol=2e-5)
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1.0, atol=1e-12)
@@ -65,7 +70,7 @@ def test_without_tempering_and_strays_nothing_changes(seed):
     rng = np.random.default_rng([2, seed])
     evidence, y = evidence_of(rng, 30)
     prior = PowerPrior(full_power=1.0, no_outliers=1.0)
-    found = PowerPosterior.fit(evidence, EVEN, y, prior=prior).log_proba(evidence, EVEN)
+    found = learned(evidence, EVEN, y, prior=prior).log_proba(evidence, EVEN)
     np.testing.assert_allclose(found, log_softmax(EVEN + evidence, axis=1), atol=1e-13)
 
 
@@ -73,9 +78,7 @@ def test_a_constant_in_a_row_does_not_matter(seed):
     rng = np.random.default_rng([3, seed])
     evidence, y = evidence_of(rng, 40, times=3.0)
     moved = evidence + 100.0 * rng.normal(size=(40, 1))
-    one, other = (
-        PowerPosterior.fit(e, EVEN, y).log_proba(evidence, EVEN) for e in (evidence, moved)
-    )
+    one, other = (learned(e, EVEN, y).log_proba(evidence, EVEN) for e in (evidence, moved))
     np.testing.assert_allclose(one, other, atol=1e-9)
 
 
@@ -89,7 +92,7 @@ def test_true_evidence_loses_next_to_nothing(seed):
         evidence, y = evidence_of(rng, 100)
         new, y_new = evidence_of(rng, 1000)
         plain = log_loss(log_softmax(EVEN + new, axis=1), y_new)
-        fits = (PowerPosterior.fit(evidence, EVEN, y, prior=p) for p in (PowerPrior(), blunt))
+        fits = (learned(evidence, EVEN, y, prior=p) for p in (PowerPrior(), blunt))
         costs.append([log_loss(fit.log_proba(new, EVEN), y_new) - plain for fit in fits])
     default, twin = np.mean(costs, axis=0)
     assert default < 0.005
@@ -101,7 +104,7 @@ def test_evidence_counted_several_times_is_counted_once(times, seed):
     rng = np.random.default_rng([5, seed])
     evidence, y = evidence_of(rng, 400, times)
     new, y_new = evidence_of(rng, 4000, times)
-    tempering = PowerPosterior.fit(evidence, EVEN, y)
+    tempering = learned(evidence, EVEN, y)
     assert tempering.mean_power * times == pytest.approx(1.0, abs=0.5)
     assert tempering.full_power_probability < 0.05
     right = log_loss(log_softmax(EVEN + new / times, axis=1), y_new)
@@ -116,8 +119,8 @@ def test_a_few_wrong_labels_do_not_spoil_the_rest(seed):
     y = np.where(wrong, 1 - y, y)
     new, y_new = evidence_of(rng, 2000, spread=6.0)
     y_new = np.where(rng.random(2000) < 0.1, 1 - y_new, y_new)
-    with_strays = PowerPosterior.fit(evidence, EVEN, y)
-    without = PowerPosterior.fit(evidence, EVEN, y, prior=PowerPrior(no_outliers=1.0))
+    with_strays = learned(evidence, EVEN, y)
+    without = learned(evidence, EVEN, y, prior=PowerPrior(no_outliers=1.0))
     # A stray is given either label: half of the strays show.
     assert with_strays.mean_outlier_fraction == pytest.approx(0.2, abs=0.11)
     assert without.mean_power < 0.3 < with_strays.mean_power
@@ -151,14 +154,14 @@ def test_evidence_of_cases_left_out_is_needed(seed):
     evidence, log_psi = left_out_evidence(model, X, y)
     inside, log_psi_inside = evidence_given(model.fit(X, y), X, y)
     new, _ = evidence_given(model, rng.normal(size=(500, 400)), y)
-    fits = (PowerPosterior.fit(evidence, log_psi, y), PowerPosterior.fit(inside, log_psi_inside, y))
+    fits = (learned(evidence, log_psi, y), learned(inside, log_psi_inside, y))
     honest, twin = (1 - np.exp(fit.log_proba(new, EVEN)).max(axis=1).mean() for fit in fits)
     assert honest > 0.27
     assert twin < 0.27
 
 
 def test_no_evidence_leaves_the_prior():
-    tempering = PowerPosterior.fit(np.zeros((10, 2)), EVEN, np.arange(10) % 2)
+    tempering = learned(np.zeros((10, 2)), EVEN, np.arange(10) % 2)
     found = tempering.log_proba(np.array([[0.0, 3.0]]), EVEN)
     assert tempering.mean_power == pytest.approx(0.75)
     assert np.exp(found).sum() == pytest.approx(1.0)
@@ -175,7 +178,7 @@ def test_no_evidence_leaves_the_prior():
 )
 def test_errors_name_what_is_wrong(arguments, words):
     with pytest.raises(ValueError, match=words):
-        PowerPosterior.fit(*arguments)
+        learned(*arguments)
 
 
 @pytest.mark.parametrize(

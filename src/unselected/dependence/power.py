@@ -109,7 +109,8 @@ class PowerPosterior:
     >>> y = np.arange(400) % 2
     >>> once = rng.normal(size=400) + 0.5 * (2 * y - 1)  # log odds are 1 times this
     >>> four_times = np.stack([np.zeros(400), 4 * once], axis=1)
-    >>> posterior = PowerPosterior.fit(four_times, np.log([0.5, 0.5]), y)
+    >>> cases = HeldOut.of_classes(four_times, np.log([0.5, 0.5]), y)
+    >>> posterior = PowerPosterior.learn(cases)
     >>> round(posterior.mean_power, 1), posterior.full_power_probability < 0.001
     (0.3, True)
     """
@@ -131,18 +132,6 @@ class PowerPosterior:
     def is_full(self) -> bool:
         """Whether eta = 1 and epsilon = 0 were fixed rather than learned."""
         return bool(self.eta.size == 1 and self.eta[0] == 1.0 and self.epsilon[0] == 0.0)
-
-    @classmethod
-    def fit(
-        cls,
-        log_evidence: ArrayLike,
-        log_prior: ArrayLike,
-        y: ArrayLike,
-        *,
-        prior: PowerPrior = _DEFAULT_PRIOR,
-    ) -> "PowerPosterior":
-        """Learn eta and epsilon from classes and the evidence of cases left out: see `HeldOut`."""
-        return cls.learn(HeldOut.of_classes(log_evidence, log_prior, y), prior=prior)
 
     @classmethod
     def learn(cls, left_out: HeldOut, *, prior: PowerPrior = _DEFAULT_PRIOR) -> "PowerPosterior":

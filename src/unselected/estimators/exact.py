@@ -200,13 +200,15 @@ class ExactEstimator(SelectiveEstimator):
         return learned
 
 
-def checked_gaussian_model(
-    concentration_prior: Any, variance_shrinkage: Any, prior: Prior
-) -> GaussianModel:
+def checked_gaussian_model(estimator: Any) -> GaussianModel:
     """Check the parameters of the models for real-valued features, and return the model."""
-    a, b = check_positive_pair("concentration_prior", concentration_prior, "shape and rate")
-    shrinkage = check_zero_or_between("variance_shrinkage", variance_shrinkage, *SHRINKAGE_BOUNDS)
-    if prior == "sparse" and shrinkage > 0.0:
+    a, b = check_positive_pair(
+        "concentration_prior", estimator.concentration_prior, "shape and rate"
+    )
+    shrinkage = check_zero_or_between(
+        "variance_shrinkage", estimator.variance_shrinkage, *SHRINKAGE_BOUNDS
+    )
+    if estimator.prior == "sparse" and shrinkage > 0.0:
         raise ValueError(
             f"variance_shrinkage={shrinkage!r} supports prior='common' only: use "
             "variance_shrinkage=0 with prior='sparse'."

@@ -27,6 +27,8 @@ from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.leaving_out import LeftOut
 
 _T = TypeVar("_T")
+# Reads the kept columns of some cases.
+Values = Callable[[], NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +168,11 @@ class ExactFitting(Fitting):
         lefts = sets * len(rules)
         values = KeptValues.of(self.table.X, [one.selection for one in cases])
         fitted = self._together([self.fitted(one) for one in cases])
-        fits = [
-            LeftOutFit(
-                left,
-                self._predictor_without(model, left, partial(values.take, left.kept, selection)),
-                values.take(left.asked, selection),
-            )
-            for left, (_, selection, _), model in zip(lefts, cases, fitted, strict=True)
-        ]
+        fits = []
+        for left, (_, selection, rows), model in zip(lefts, cases, fitted, strict=True):
+            own = partial(values.take, left.kept, selection)
+            predictor = self._predictor_of(model, own, self.table.y[rows])
+            fits.append(LeftOutFit(left, predictor, values.take(left.asked, selection)))
         return [fits[start : start + len(sets)] for start in range(0, len(fits), len(sets))]
 
     def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
@@ -194,13 +193,8 @@ class ExactFitting(Fitting):
         """Return the fits, with their posteriors computed together where that is faster."""
         return fitted
 
-    def _predictor_without(
-        self,
-        fitted: Any,
-        left: LeftOut,  # noqa: ARG002
-        rows: Callable[[], NDArray[Any]],  # noqa: ARG002
-    ) -> Predictor:
-        """Return the predictor of a fit; ``rows`` returns the kept columns of its cases."""
+    def _predictor_of(self, fitted: Any, values: Values, y: Any) -> Predictor:  # noqa: ARG002
+        """Return the predictor of a fit; ``values`` returns the kept columns of its cases."""
         return self._unguarded(fitted)
 
     def _with_groups(self, prior: _T, selection: Selection[Any]) -> _T:

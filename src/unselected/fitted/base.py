@@ -92,7 +92,8 @@ class Fitted(ABC):
     def cells(self, feature: Entries) -> dict[str, str]:
         """Return the description of a feature as the cells of a table, by their headers."""
         told = {name: value for name, value in feature.items() if name not in _NOT_OWN}
-        return {**self._own_cells(told), **_related_cells(feature)}
+        cells, related = self._own_cells(told), feature.get("related_probability")
+        return cells if related is None else {**cells, "related": f"{related:.3f}"}
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
         return {name: short(value) for name, value in told.items()}
@@ -273,8 +274,3 @@ def short(value: float) -> str:
     '0.1235'
     """
     return f"{value:.4g}"
-
-
-def _related_cells(feature: Entries) -> dict[str, str]:
-    probability = feature.get("related_probability")
-    return {} if probability is None else {"related": f"{probability:.3f}"}
