@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array
 
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.inputs import as_columns, naming_the_column
+from unselected.estimators.parameters import first_few
 from unselected.estimators.predicting import (
     ExplainedPredictions,
     ResponsePredictions,
@@ -148,7 +149,7 @@ def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
         places.setdefault(name, []).append(place)
     missing = [name for name in names if name not in places]
     if missing:
-        shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        shown = first_few(missing, 5)
         raise ValueError(f"X lacks {len(missing)} of the panel's columns: {shown}. Add them.")
     twice = [name for name in names if len(places[name]) > 1]
     if twice:

@@ -1,5 +1,6 @@
 """Checks of parameters: each returns a valid value, or raises an error that names the parameter."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,6 +22,17 @@ def shown(value: Any) -> str:
     if type(value) in (list, tuple):
         return repr(type(value)(v.item() if isinstance(v, np.generic) else v for v in value))
     return repr(value)
+
+
+def first_few(
+    items: Sequence[Any], most: int, tell: Callable[[Any], str] = repr, between: str = ", "
+) -> str:
+    """Return the first items in words, with dots for the others.
+
+    >>> first_few(["a", "b", "c"], 2)
+    "'a', 'b', ..."
+    """
+    return between.join(map(tell, items[:most])) + (", ..." if len(items) > most else "")
 
 
 def is_a(kind: type, value: Any) -> bool:

@@ -110,21 +110,18 @@ def _parse_line_moments(entry: object) -> LineMoments:
     k = len(check_list(fields["center"], "moments center"))
     bound = 2.0 * np.sqrt(LARGEST_SQUARES)
     most = float(np.sqrt(LARGEST_SQUARES * syy))
+    bounds = {
+        "center": _ANY,
+        "offset": (-bound, bound),
+        "y_mean": _ANY,
+        "syy": (1e-12 * syy, (1 + 1e-9) * syy),
+        "sxy": (-most, most),
+        "within": _SQUARES,
+    }
     moments = LineMoments(
         unit=unit,
         n=check_wholes(fields["n"], "moments n", k, 3, n),
-        **_columns(
-            fields,
-            k,
-            {
-                "center": _ANY,
-                "offset": (-bound, bound),
-                "y_mean": _ANY,
-                "syy": (1e-12 * syy, (1 + 1e-9) * syy),
-                "sxy": (-most, most),
-                "within": _SQUARES,
-            },
-        ),
+        **_columns(fields, k, bounds),
         complete=(n, syy),
     )
     _check_squares(moments.contrasts())

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected._typing import Bools, ColumnNamer, Floats
 from unselected.columns.blocks import check_finite, picked
 from unselected.columns.sources import SparseColumns
 from unselected.numerics.kernels import kernels_for
@@ -48,13 +48,10 @@ class BlockSums(ABC, Generic[M]):
         if kernels is None:
             return self.exact(X, label)
         moments, squares = self._compiled(kernels, rows_of_numbers(X))
-        return self.summed_again(moments, not_told(squares, moments.within), X, label)
-
-    def summed_again(self, moments: M, columns: Ints, X: NDArray[Any], label: ColumnNamer) -> M:
-        """Return moments of a block, those of some columns summed again."""
-        if not columns.size:
+        others = not_told(squares, moments.within)
+        if not others.size:
             return moments
-        return moments.with_columns(columns, self.exact(X[:, columns], picked(label, columns)))
+        return moments.with_columns(others, self.exact(X[:, others], picked(label, others)))
 
     @np.errstate(over="ignore", invalid="ignore")
     def exact(self, X: NDArray[Any], label: ColumnNamer) -> M:

@@ -100,10 +100,6 @@ class Moments(ABC):
     def reasons(self) -> Ints:
         """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
 
-    @abstractmethod
-    def contrasts(self) -> Contrasts:
-        """Return the contrasts of the response's code."""
-
     def take(self, columns: Ints) -> Self:
         """Return the moments of some columns."""
         arrays: Any = {name: getattr(self, name)[..., columns] for name in self._of_columns}
