@@ -62,7 +62,7 @@ def missing_paths(text):
 def test_the_map_names_files_that_are_there():
     text = (ROOT / "docs" / "architecture.md").read_text()
     assert missing_paths(text) == []
-    assert missing_paths("`models/oracle.py` and `models/base.py`") == ["models/oracle.py"]
+    assert missing_paths("`models/oracle.py` and `models/gaussian.py`") == ["models/oracle.py"]
 
 
 def test_the_readme_is_short():

@@ -30,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
 from unselected.datasets import make_paper_simulation
+from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 from unselected.experiments.colon import load_colon, normalized
 from unselected.files.tables import read_table
@@ -136,10 +137,10 @@ def ours(kind: Kind, k: int, split: Split, *, singly: bool) -> dict[str, Floats]
         guarded = clone(model).set_params(dependence=guard).fit(split.X, split.y)
         result[guard] = np.asarray(guarded.predict_proba(split.X_test))
     for name, prior in PRIORS.items():
-        tempering = PowerPosterior.fit(*by_fold, split.y, prior=prior)
+        tempering = PowerPosterior.learn(HeldOut.of_classes(*by_fold, split.y), prior=prior)
         result[name] = np.exp(tempering.log_proba(*new))
     if one_by_one is not None:
-        tempering = PowerPosterior.fit(*one_by_one, split.y)
+        tempering = PowerPosterior.learn(HeldOut.of_classes(*one_by_one, split.y))
         result["tempered, cases left out singly"] = np.exp(tempering.log_proba(*new))
     return result
 

@@ -10,7 +10,7 @@ from scipy.special import expit, log_softmax
 from scipy.stats import binom
 
 from unselected.dependence.calibration_slope import CalibrationSlope, calibration_slope
-from unselected.dependence.diagnosis import DependenceReport, advice
+from unselected.dependence.diagnosis import DependenceReport
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.within_class import (
     WithinClassCorrelation,
@@ -250,7 +250,7 @@ CANCELLING = WithinClassCorrelation(20, 190, 0.2, 0.017, 1e-9, 4.0, 0.9)
     ],
 )
 def test_words_follow_the_numbers(correlation, interval, words, last):
-    found = advice(correlation, CalibrationSlope(0.5, *interval, 0.95, 62))
+    found = DependenceReport(correlation, CalibrationSlope(0.5, *interval, 0.95, 62)).advice
     assert words in " ".join(found)
     assert found[-1].startswith(last)
 
@@ -300,6 +300,6 @@ def test_of_many_features_some_are_looked_at_and_all_are_spoken_of(seed):
 
 def test_there_are_words_where_there_is_nothing():
     nothing = WithinClassCorrelation(1, 0, *[np.nan] * 5)
-    found = advice(nothing, CalibrationSlope(np.nan, -np.inf, np.inf, 0.95, 4))
+    found = DependenceReport(nothing, CalibrationSlope(np.nan, -np.inf, np.inf, 0.95, 4)).advice
     assert found[0] == "There is no pair of features to correlate."
     assert found[1] == "The model has no evidence for any class in any held-out case."

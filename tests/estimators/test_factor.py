@@ -136,7 +136,7 @@ def test_predictions_of_classes_agree_with_each_other():
 def test_rows_do_not_know_of_each_other(monkeypatch):
     model, X, _ = fitted("classes", n_test=20)
     together = model.predict_proba(X)
-    monkeypatch.setattr("unselected.models.factor_predictive._BLOCK", 8 * 3)
+    monkeypatch.setattr("unselected.models.class_draws._BLOCK", 8 * 3)
     np.testing.assert_allclose(model.predict_proba(X), together, rtol=1e-12)
     np.testing.assert_allclose(model.predict_proba(X[::-1])[::-1], together, rtol=1e-12)
 

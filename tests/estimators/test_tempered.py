@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
+from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior
 from unselected.estimators.class_fitting import dealt
 
@@ -51,7 +52,7 @@ def test_the_worth_is_learned_from_folds_that_are_left_out(kind, seed):
         counts = 1.0 + np.bincount(y[~out])
         prior[out] = np.log(counts / counts.sum())
         evidence[out] = fitted.predict_log_proba(X[out]) - prior[out]
-    by_hand = PowerPosterior.fit(evidence, prior, y)
+    by_hand = PowerPosterior.learn(HeldOut.of_classes(evidence, prior, y))
     assert model.likelihood_average_.powers[0].mean_power == pytest.approx(
         by_hand.mean_power, abs=1e-8
     )
@@ -63,7 +64,7 @@ def test_the_worth_is_learned_from_folds_that_are_left_out(kind, seed):
     expected = by_hand.log_proba(fitted.predict_log_proba(X) - psi, psi)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, atol=1e-8)
     # A wrong twin: evidence of cases that were trained on says that it is worth all.
-    in_sample = PowerPosterior.fit(fitted.predict_log_proba(X) - psi, psi, y)
+    in_sample = PowerPosterior.learn(HeldOut.of_classes(fitted.predict_log_proba(X) - psi, psi, y))
     assert in_sample.mean_power > by_hand.mean_power + 0.1
 
 

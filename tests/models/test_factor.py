@@ -86,7 +86,7 @@ def test_latent_normals_have_the_signs_of_their_classes_however_unlikely(seed):
     y = np.array([0.0, 1.0, 0.0, 1.0])
     lines = Lines(np.zeros(1), np.array([[1.0]]), np.ones(1))
     Z = np.array([[300.0], [-300.0], [1.0], [-1.0]])
-    w = ProbitResponse(y).renew(y, Z, 1.0, lines, np.random.default_rng(seed))
+    w = ProbitResponse(y).renew(Z, 1.0, lines, np.random.default_rng(seed))
     assert np.all((w > 0.0) == (y > 0.5))
     assert np.all(np.isfinite(w))
 

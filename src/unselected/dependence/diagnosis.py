@@ -66,10 +66,19 @@ class DependenceReport:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """The findings in words; the last sentence is the advice."""
-        return tuple(
-            advice(self.correlation, self.slope, dependence=self.dependence, writer=self.writer)
-        )
+        """The findings in words; the last sentence is the advice.
+
+        A model that already allows for dependence gets no recommendation.
+
+        >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
+        >>> words = DependenceReport(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62)).advice
+        >>> print(words[1], words[-1], sep=" ")
+        Evidence for the classes is counted about 5.1 times. Use dependence="correlated".
+        """
+        last = f"{self.writer('dependence', self.dependence)} is in use, which allows for that."
+        if self.dependence == "none":
+            last = _recommendation(self.correlation, self.slope, self.writer)
+        return (*_words_of_correlation(self.correlation), _words_of_slope(self.slope), last)
 
     def content(self) -> dict[str, Any]:
         """Return the same in plain types; None stands for what is not a finite number."""
@@ -81,30 +90,6 @@ class DependenceReport:
             for name, part in parts.items()
         }
         return {**finite, "advice": list(self.advice)}
-
-
-def advice(
-    correlation: WithinClassCorrelation,
-    slope: CalibrationSlope,
-    *,
-    dependence: Dependence = "none",
-    writer: Writer = as_keyword,
-) -> list[str]:
-    """Return sentences that say what was found, and what to do.
-
-    A model that already allows for dependence gets no recommendation. ``writer`` writes parameters
-    in the reader's syntax: Python or shell.
-
-    >>> found = WithinClassCorrelation(20, 190, 0.21, 0.017, 1e-30, 4.3, 5.1)
-    >>> words = advice(found, CalibrationSlope(0.2, 0.1, 0.4, 0.95, 62))
-    >>> print(words[1], words[-1], sep=" ")
-    Evidence for the classes is counted about 5.1 times. Use dependence="correlated".
-    """
-    sentences = [*_words_of_correlation(correlation), _words_of_slope(slope)]
-    if dependence != "none":
-        in_use = writer("dependence", dependence)
-        return [*sentences, f"{in_use} is in use, which allows for that."]
-    return [*sentences, _recommendation(correlation, slope, writer)]
 
 
 def _words_of_correlation(found: WithinClassCorrelation) -> list[str]:

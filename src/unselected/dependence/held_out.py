@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unselected._typing import Floats
-from unselected.numerics.quadrature import (
-    log_sum,
-)
+from unselected.numerics.quadrature import log_sum
 
 # Elements of a table over nodes, cases and classes that are processed at a time.
 _BLOCK = 1 << 20
@@ -20,15 +18,14 @@ class HeldOut:
 
     Attributes
     ----------
-    log_evidence : array of shape (n, m)
-        log P(x_i | y = g), for class g or for point g of a grid of responses. It comes from a fit
-        without the fold of case i, selection included. Averages over the nodes of the model are
-        taken before the logarithm. A constant in a row does not matter.
-    log_prior : array of shape (n, m)
-        log psi_g from the same fit, or the log of density times step at the points of the grid.
-        The probabilities need not sum to 1.
+    log_evidence : array of shape (n, G)
+        log P(x_i | y = g). It comes from a fit without the fold of case i, selection included.
+        Averages over the nodes of the model are taken before the logarithm. A constant in a row
+        does not matter.
+    log_prior : array of shape (n, G)
+        log psi_g from the same fit.
     seen_evidence, seen_prior : arrays of shape (n,)
-        The same at the observed response. For a grid ``seen_prior`` is a log density.
+        The same at the observed class.
     """
 
     log_evidence: Floats
@@ -59,46 +56,13 @@ class HeldOut:
         seen = np.arange(codes.size), codes
         return cls(evidence, prior, evidence[seen], prior[seen])
 
-    @classmethod
-    def of_responses(
-        cls,
-        log_evidence: ArrayLike,
-        log_prior: ArrayLike,
-        seen_evidence: ArrayLike,
-        seen_prior: ArrayLike,
-    ) -> "HeldOut":
-        """Take observed responses, each with a grid of possible responses.
-
-        The grid of a row has to cover the prior of y as well as its posterior, and has to be fine
-        enough for the posterior: a power posterior lies between the two.
-        """
-        evidence = finite("log_evidence", log_evidence)
-        prior = np.broadcast_to(finite("log_prior", log_prior), evidence.shape)
-        at_seen = [finite("seen_evidence", seen_evidence), finite("seen_prior", seen_prior)]
-        for values in at_seen:
-            if values.shape != evidence.shape[:1]:
-                raise ValueError(f"{len(evidence)} cases have a grid; {values.shape} were seen.")
-        return cls(evidence, prior, at_seen[0], at_seen[1])
-
     @property
     def size(self) -> int:
         """The number of cases."""
         return len(self.seen_prior)
 
-    def only(self, i: int) -> "HeldOut":
-        """Return the case i alone."""
-        return self._take(np.array([i]))
-
-    def without(self, i: int) -> "HeldOut":
-        """Return all cases but i."""
-        return self._take(np.delete(np.arange(self.size), i))
-
-    def _take(self, rows: NDArray[np.intp]) -> "HeldOut":
-        parts = (self.log_evidence, self.log_prior, self.seen_evidence, self.seen_prior)
-        return HeldOut(*(part[rows] for part in parts))
-
     def log_without_outliers(self, eta: Floats) -> Floats:
-        """Return log probability, or density, of the observed responses, shape (eta, n)."""
+        """Return log probabilities of the observed classes, shape (eta, n)."""
         rows = max(1, _BLOCK // max(1, self.log_evidence.size))
         parts = [self._log_some(eta[start : start + rows]) for start in range(0, eta.size, rows)]
         return np.concatenate(parts)

@@ -3,14 +3,14 @@
 Each warning is given once per fit, and points at the caller's line outside of the library.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Ints
+from unselected._typing import ColumnNamer
 from unselected._warnings import warn
+from unselected.estimators.parameters import first_few
 from unselected.selection.rules import SelectionRule
 from unselected.selection.scores import CountScores, Scores
 from unselected.statistics.unscored import SAME_RESPONSE, TOO_FEW, Unscored
@@ -60,12 +60,12 @@ def check_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
     spellings: dict[str, list[str]] = {}
     for name in (name for name in classes.tolist() if isinstance(name, str)):
         spellings.setdefault("".join(name.split()).casefold(), []).append(name)
-    alike = [_join(map(repr, names)) for names in spellings.values() if len(names) > 1]
+    alike = [", ".join(map(repr, names)) for names in spellings.values() if len(names) > 1]
     if alike:
         warn(
-            f"the classes {'; '.join(alike[:_NAMED])}{_more(len(alike))} differ only by blanks or "
-            "by upper and lower case, and are treated as different classes. If they are the same "
-            "class, spell them the same way in y."
+            f"the classes {first_few(alike, _NAMED, str, '; ')} differ only by blanks or by upper "
+            "and lower case, and are treated as different classes. If they are the same class, "
+            "spell them the same way in y."
         )
     single = classes[np.bincount(codes, minlength=classes.size) == 1].tolist()
     # Where every class has one case, a fit that needs more raises an error of its own.
@@ -73,8 +73,8 @@ def check_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:
         which = "class" if len(single) == 1 else "classes"
         has = "has" if len(single) == 1 else "have"
         warn(
-            f"{which} {_join(map(repr, single[:_NAMED]))}{_more(len(single))} {has} one case only, "
-            "too few to learn from: add cases, or drop or merge the class."
+            f"{which} {first_few(single, _NAMED)} {has} one case only, too few to learn from: add "
+            "cases, or drop or merge the class."
         )
 
 
@@ -100,10 +100,10 @@ def _check_scored(
     why = _reasons(unscored, classes, label)
     lost = np.flatnonzero(np.isin(unscored.columns, rule.always))[:1]
     if lost.size:
-        one = Unscored(unscored.columns[lost], unscored.reasons[lost])
+        why = _reason(int(unscored.reasons[lost[0]]), 1, classes)
         raise ValueError(
-            f"always_keep has {label(int(one.columns[0]))}, which {_reason(one, classes)}: fill in "
-            "its values, or remove it from always_keep."
+            f"always_keep has {label(int(unscored.columns[lost[0]]))}, which {why}: fill in its "
+            "values, or remove it from always_keep."
         )
     if rule.n_before is not None:
         raise ValueError(
@@ -126,34 +126,21 @@ def _reasons(unscored: Unscored, classes: NDArray[Any], label: ColumnNamer) -> s
     """Return how many columns have no score, for each reason, and their names."""
     parts = []
     for reason in np.unique(unscored.reasons)[::-1]:
-        which = unscored.reasons == reason
-        columns = unscored.columns[which]
-        verb = _reason(Unscored(columns, unscored.reasons[which]), classes)
-        parts.append(f"{_count(columns.size, 'column')} {verb} ({_named(columns, label)})")
+        columns = unscored.columns[unscored.reasons == reason].tolist()
+        verb = _reason(int(reason), len(columns), classes)
+        named = first_few(columns, _NAMED, label)
+        parts.append(f"{_count(len(columns), 'column')} {verb} ({named})")
     return "; ".join(parts)
 
 
-def _reason(same: Unscored, classes: NDArray[Any]) -> str:
-    """Return the reason why these columns, which share it, have no score."""
-    has, is_ = ("has", "is") if same.columns.size == 1 else ("have", "are")
-    reason = int(same.reasons[0])
+def _reason(reason: int, n: int, classes: NDArray[Any]) -> str:
+    """Return the reason why n columns have no score, in words."""
+    has, is_ = ("has", "is") if n == 1 else ("have", "are")
     if reason == TOO_FEW:
         return f"{has} too few known values to estimate a variance"
     if reason == SAME_RESPONSE:
         return f"{is_} known only for cases with the same response"
     return f"{has} no known value in class {classes.tolist()[reason]!r}"
-
-
-def _named(columns: Ints, label: ColumnNamer) -> str:
-    return _join(label(int(column)) for column in columns[:_NAMED]) + _more(columns.size)
-
-
-def _join(items: Iterable[str]) -> str:
-    return ", ".join(items)
-
-
-def _more(n: int) -> str:
-    return ", ..." if n > _NAMED else ""
 
 
 def _is_whole(k: Any) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.estimators.parameters import first_few
 
 ModelName = Literal["bernoulli", "gaussian", "regression"]
 
@@ -101,7 +102,7 @@ def response_for(
         if classes.size > 2:
             raise ValueError(
                 f"bernoulli needs two classes, but the response has {classes.size}, "
-                f"{_listed(classes)}: use gaussian, or regression for numbers."
+                f"{first_few(classes.tolist(), 5)}: use gaussian, or regression for numbers."
             )
         missing = _first_missing(X)
         if missing is not None:
@@ -168,8 +169,3 @@ def _first_missing(X: NDArray[Any]) -> tuple[int, int] | None:
             if missing.any():
                 return place, int(np.argmax(missing))
     return None
-
-
-def _listed(classes: NDArray[Any]) -> str:
-    shown = ", ".join(repr(label) for label in classes[:5].tolist())
-    return shown + (", ..." if classes.size > 5 else "")

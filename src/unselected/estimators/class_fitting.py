@@ -1,6 +1,5 @@
 """Fits of classifiers, with the guard against dependence learned from folds."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from unselected._typing import Floats, Ints
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import Dependence
-from unselected.estimators.fitting import ExactFitting, LeftOutFit
+from unselected.estimators.fitting import ExactFitting, LeftOutFit, Selected, Values
 from unselected.fitted.base import GuardedClasses
 from unselected.fitted.predictor import ClassPredictor
 from unselected.selection.record import Selection
@@ -37,12 +36,12 @@ class ClassFitting(ExactFitting):
 
     def predictor(self, scores: Any, selection: Selection[Any]) -> ClassPredictor:
         """Return the predictor of a fit to all cases, with its guard."""
-        fitted = self.fitted(scores, selection, slice(None))
-        if self.dependence == "none":
-            return ClassPredictor(fitted)
-        predictor = self._with_within(
+        fitted = self.fitted(Selected(scores, selection))
+        predictor = self._predictor_of(
             fitted, lambda: self.table.X[:, selection.indices], self.table.y
         )
+        if self.dependence == "none":
+            return predictor
         return replace(predictor, average=LikelihoodAverage.learn(self._held_out()))
 
     def held_out(self) -> HeldOut:
@@ -55,15 +54,7 @@ class ClassFitting(ExactFitting):
         self.check_classes_left(sets)
         return self._seen_by(self.fits_without(sets)[0])
 
-    def _predictor_without(
-        self, fitted: GuardedClasses, left: LeftOut, rows: Callable[[], NDArray[Any]]
-    ) -> ClassPredictor:
-        return self._with_within(fitted, rows, self.table.y[left.kept])
-
-    def _with_within(
-        self, fitted: GuardedClasses, values: Callable[[], NDArray[Any]], y: NDArray[np.intp]
-    ) -> ClassPredictor:
-        """Return the predictor, with the correlations within classes where they are needed."""
+    def _predictor_of(self, fitted: GuardedClasses, values: Values, y: Any) -> ClassPredictor:
         if self.dependence != "correlated":
             return ClassPredictor(fitted)
         rows = fitted.rows(values(), self.table.label)
@@ -109,8 +100,7 @@ class ClassFitting(ExactFitting):
             outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
             if guards:
                 seen = [self._seen_by([next(rest) for _ in folds]) for folds in inner]
-                learned = [LikelihoodAverage.learn(cases) for cases in seen]
-                outer = [_guarded(*both) for both in zip(outer, learned, strict=True)]
+                outer = [fit.guarded(cases) for fit, cases in zip(outer, seen, strict=True)]
             results.append(outer)
         return results
 
@@ -146,11 +136,6 @@ class ClassFitting(ExactFitting):
         y, prior = self.table.y[rows[order]], np.concatenate(priors)[order]
         evidence = np.concatenate(parts, axis=1)[:, order]
         return [HeldOut.of_classes(one, prior, y) for one in evidence]
-
-
-def _guarded(fit: LeftOutFit, average: LikelihoodAverage) -> LeftOutFit:
-    """Return a fit with its guard, without computing its posterior again."""
-    return replace(fit, predictor=replace(fit.predictor, average=average))
 
 
 def dealt(y: NDArray[np.intp], n_folds: int) -> Ints:

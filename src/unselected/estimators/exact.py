@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unselected._typing import Floats
 from unselected._warnings import warn
-from unselected.estimators.leave_one_out import KPath, k_grid, rules_of
+from unselected.estimators.leave_one_out import KPath, k_grid
 from unselected.estimators.parameters import (
     check_choice,
     check_positive_pair,
@@ -116,9 +116,12 @@ class ExactEstimator(SelectiveEstimator):
         if fitting.rule.k != CHOSEN_LATER:
             return fitting, []
         n_free = fitting.table.X.shape[1] - fitting.rule.always.size
-        path = self._loo_scores(fitting, rules_of(fitting.rule, k_grid(n_free)))
+        path = self._scores_of(fitting, k_grid(n_free))
         best = min(path, key=lambda score: score.log_loss)
         return fitting.with_rule(replace(fitting.rule, k=best.k)), path
+
+    def _scores_of(self, fitting: Any, ks: list[int]) -> list[Any]:
+        return self._loo_scores(fitting, [replace(fitting.rule, k=k) for k in ks])
 
     @abstractmethod
     def _loo_scores(self, fitting: Any, rules: list[SelectionRule]) -> list[Any]:
@@ -146,7 +149,7 @@ class ExactEstimator(SelectiveEstimator):
         chosen = [check_whole("ks", k, 1, self._n_free, free) for k in np.ravel(ks).tolist()]
         if not chosen:
             raise ValueError("ks is empty: give at least one number of features.")
-        return self._loo_scores(fitting, rules_of(fitting.rule, chosen))
+        return self._scores_of(fitting, chosen)
 
     @property
     def loo_score_(self) -> Any:
@@ -197,13 +200,15 @@ class ExactEstimator(SelectiveEstimator):
         return learned
 
 
-def checked_gaussian_model(
-    concentration_prior: Any, variance_shrinkage: Any, prior: Prior
-) -> GaussianModel:
+def checked_gaussian_model(estimator: Any) -> GaussianModel:
     """Check the parameters of the models for real-valued features, and return the model."""
-    a, b = check_positive_pair("concentration_prior", concentration_prior, "shape and rate")
-    shrinkage = check_zero_or_between("variance_shrinkage", variance_shrinkage, *SHRINKAGE_BOUNDS)
-    if prior == "sparse" and shrinkage > 0.0:
+    a, b = check_positive_pair(
+        "concentration_prior", estimator.concentration_prior, "shape and rate"
+    )
+    shrinkage = check_zero_or_between(
+        "variance_shrinkage", estimator.variance_shrinkage, *SHRINKAGE_BOUNDS
+    )
+    if estimator.prior == "sparse" and shrinkage > 0.0:
         raise ValueError(
             f"variance_shrinkage={shrinkage!r} supports prior='common' only: use "
             "variance_shrinkage=0 with prior='sparse'."

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from unselected._typing import Floats, Ints
+from unselected._typing import Floats
 from unselected.estimators.class_fitting import dealt
 from unselected.estimators.inputs import TrainingTable
 
@@ -59,36 +59,24 @@ def factor_path(
         Called with a fitted estimator, X and y: returns the log predictive probability, or density,
         of each response.
     """
-    labels = table.classes[table.y] if table.classes.size else table.y
-    strata = table.y if table.classes.size else np.zeros(table.y.size, dtype=np.intp)
-    fold_of = dealt(strata, N_FACTOR_FOLDS)
+    X, is_real = table.dense, not table.classes.size
+    labels = table.y if is_real else table.classes[table.y]
+    fold_of = dealt(np.zeros(table.y.size, dtype=np.intp) if is_real else table.y, N_FACTOR_FOLDS)
 
     def score(q: int) -> FactorScore:
         model = clone(estimator).set_params(n_factors=q, progress=False)
-        return _score_of(q, model, table.dense, labels, fold_of, draw_seeds(), log_scores)
+        seeds, scores, r_hats = draw_seeds(), np.empty(len(X)), []
+        for fold in np.unique(fold_of):
+            out = fold_of == fold
+            seed = int(np.random.default_rng([*seeds, q, fold]).integers(2**31))
+            inner = clone(model).set_params(random_state=seed)
+            with warnings.catch_warnings():
+                # The path shows R-hat, and the fit to all cases gives the other warnings.
+                warnings.simplefilter("ignore", UserWarning)
+                inner.fit(X[~out], labels[~out])
+            scores[out] = log_scores(inner, X[out], labels[out])
+            r_hats.append(np.nan_to_num(inner.diagnostics_.r_hat, nan=1.0).max())
+        error = float(np.std(scores) / np.sqrt(scores.size))
+        return FactorScore(q, float(np.mean(scores)), error, float(np.max(r_hats)))
 
     return [score(q) for q in candidates]
-
-
-def _score_of(
-    q: int,
-    model: Any,
-    X: NDArray[Any],
-    labels: NDArray[Any],
-    fold_of: Ints,
-    seeds: NDArray[np.int64],
-    log_scores: Callable[[Any, Any, Any], Floats],
-) -> FactorScore:
-    scores, r_hats = np.empty(len(X)), []
-    for fold in np.unique(fold_of):
-        out = fold_of == fold
-        seed = int(np.random.default_rng([*seeds, q, fold]).integers(2**31))
-        inner = clone(model).set_params(random_state=seed)
-        with warnings.catch_warnings():
-            # The path shows R-hat, and the fit to all cases gives the other warnings.
-            warnings.simplefilter("ignore", UserWarning)
-            inner.fit(X[~out], labels[~out])
-        scores[out] = log_scores(inner, X[out], labels[out])
-        r_hats.append(np.nan_to_num(inner.diagnostics_.r_hat, nan=1.0).max())
-    error = float(np.std(scores) / np.sqrt(scores.size))
-    return FactorScore(q, float(np.mean(scores)), error, float(np.max(r_hats)))

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from unselected._typing import Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.dask import DaskColumns
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.dependence.held_out import HeldOut
 from unselected.estimators.inputs import TrainingTable
 from unselected.fitted.predictor import ClassPredictor, Predictor, ResponsePredictor
 from unselected.fitted.ranges import TrainingRanges
@@ -25,6 +27,8 @@ from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.leaving_out import LeftOut
 
 _T = TypeVar("_T")
+# Reads the kept columns of some cases.
+Values = Callable[[], NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +38,19 @@ class LeftOutFit:
     Attributes
     ----------
     left : LeftOut
-    selection : Selection
     predictor : ClassPredictor or ResponsePredictor
     rows : array of shape (asked, n_kept)
         The kept columns of the cases asked for.
     """
 
     left: LeftOut
-    selection: Selection[Any]
     predictor: Any
     rows: NDArray[Any]
+
+    def guarded(self, cases: list[HeldOut]) -> Self:
+        """Return the fit with a guard that is learned from cases left out of it."""
+        average = LikelihoodAverage.learn(cases)
+        return replace(self, predictor=replace(self.predictor, average=average))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +69,22 @@ class KeptValues:
     def take(self, rows: Ints, selection: Selection[Any]) -> NDArray[Any]:
         """Return some rows of the columns that one selection kept."""
         return self.values[np.ix_(rows, np.searchsorted(self.columns, selection.indices))]
+
+
+class Selected(NamedTuple):
+    """Scores of columns, the columns that were selected by them, and the cases that gave them.
+
+    Attributes
+    ----------
+    scores : Scores
+    selection : Selection
+    rows : array of int, or slice
+        The cases of the table.
+    """
+
+    scores: Any
+    selection: Selection[Any]
+    rows: Ints | slice = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +108,12 @@ class Fitting(ABC):
         """Return the scores of the columns, from all cases."""
 
     @abstractmethod
-    def fitted(self, scores: Any, selection: Selection[Any], rows: Ints | slice) -> Any:
-        """Return the model conditioned on these cases of the kept columns."""
+    def fitted(self, selected: Selected) -> Any:
+        """Return the model conditioned on the selected columns of these cases."""
 
     def predictor(self, scores: Any, selection: Selection[Any]) -> Predictor:
         """Return the predictor of a fit to all cases."""
-        return self._unguarded(self.fitted(scores, selection, slice(None)))
+        return self._unguarded(self.fitted(Selected(scores, selection)))
 
     def _unguarded(self, fitted: Any) -> Predictor:
         """Return a predictor without a guard against dependence."""
@@ -140,34 +163,28 @@ class ExactFitting(Fitting):
 
         The rules differ only in k. There is a list for each rule, with a fit for each set.
         """
-        cases = self._selected_without(sets, [self.rule] if rules is None else rules)
-        values = KeptValues.of(self.table.X, [selection for _, selection, _ in cases])
-        fitted = self._together(
-            [self.fitted(scores, selection, left.kept) for left, selection, scores in cases]
-        )
-        fits = [
-            LeftOutFit(
-                left,
-                selection,
-                self._predictor_without(one, left, partial(values.take, left.kept, selection)),
-                values.take(left.asked, selection),
-            )
-            for (left, selection, _), one in zip(cases, fitted, strict=True)
-        ]
-        return _in_parts(fits, len(sets))
+        rules = [self.rule] if rules is None else rules
+        cases = self._selected_without(sets, rules)
+        lefts = sets * len(rules)
+        values = KeptValues.of(self.table.X, [one.selection for one in cases])
+        fitted = self._together([self.fitted(one) for one in cases])
+        fits = []
+        for left, (_, selection, rows), model in zip(lefts, cases, fitted, strict=True):
+            own = partial(values.take, left.kept, selection)
+            predictor = self._predictor_of(model, own, self.table.y[rows])
+            fits.append(LeftOutFit(left, predictor, values.take(left.asked, selection)))
+        return [fits[start : start + len(sets)] for start in range(0, len(fits), len(sets))]
 
     def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
         """Select again without each of several sets of cases."""
-        return [selection for _, selection, _ in self._selected_without(sets, [self.rule])]
+        return [one.selection for one in self._selected_without(sets, [self.rule])]
 
-    def _selected_without(
-        self, sets: list[LeftOut], rules: list[SelectionRule]
-    ) -> list[tuple[LeftOut, Selection[Any], Any]]:
-        """Return each set with the selection and the scores without it, rule after rule."""
+    def _selected_without(self, sets: list[LeftOut], rules: list[SelectionRule]) -> list[Selected]:
+        """Return what is selected without each set, rule after rule."""
         widest = max(rules, key=lambda rule: rule.k or 0)
         each_scores = self.scores_without(sets, widest.streaming)
         return [
-            (left, rule.select(scores), scores)
+            Selected(scores, rule.select(scores), left.kept)
             for rule in rules
             for left, scores in zip(sets, each_scores, strict=True)
         ]
@@ -176,13 +193,8 @@ class ExactFitting(Fitting):
         """Return the fits, with their posteriors computed together where that is faster."""
         return fitted
 
-    def _predictor_without(
-        self,
-        fitted: Any,
-        left: LeftOut,  # noqa: ARG002
-        rows: Callable[[], NDArray[Any]],  # noqa: ARG002
-    ) -> Predictor:
-        """Return the predictor of a fit; ``rows`` returns the kept columns of its cases."""
+    def _predictor_of(self, fitted: Any, values: Values, y: Any) -> Predictor:  # noqa: ARG002
+        """Return the predictor of a fit; ``values`` returns the kept columns of its cases."""
         return self._unguarded(fitted)
 
     def _with_groups(self, prior: _T, selection: Selection[Any]) -> _T:
@@ -191,7 +203,3 @@ class ExactFitting(Fitting):
             return prior
         least: Any = {"least_fraction": 1.0 / max(1, selection.n_features)}
         return replace(prior, **least)  # type: ignore[type-var]
-
-
-def _in_parts(items: list[_T], size: int) -> list[list[_T]]:
-    return [items[start : start + size] for start in range(0, len(items), size)]

@@ -201,9 +201,7 @@ class SelectiveGaussianNB(ExactClassifier):
             The fitted estimator. After an error it is unchanged.
         """
         self._check_rule()
-        model = checked_gaussian_model(
-            self.concentration_prior, self.variance_shrinkage, self.prior
-        )
+        model = checked_gaussian_model(self)
         table = check_training(self, X, y, "classes")
         pseudocounts = check_pseudocounts(self.class_pseudocounts, table.classes.size)
         if table.y.size <= table.classes.size:

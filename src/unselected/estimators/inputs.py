@@ -169,13 +169,10 @@ def as_numbers(X: Any, names: NDArray[Any] | None) -> NDArray[Any]:
     values: NDArray[Any] = np.asarray(X)
     if values.dtype.kind in "biuf":
         return values
-    numbers = np.empty(values.shape)
-    for column in range(values.shape[1]):
-        for row, value in enumerate(values[:, column].tolist()):
-            if value is not None and not _is_number(value):
-                raise ValueError(_no_number(column_label(column, names), row, value))
-            numbers[row, column] = np.nan if value is None else float(value)
-    return numbers
+    fault = _first_non_number(values, names)
+    if fault is not None:
+        raise ValueError(fault)
+    return values.astype(np.float64, order="C")  # in which None is NaN
 
 
 def _check_names_distinct(X: Any) -> None:
@@ -234,31 +231,29 @@ def _classes(y: Any, target: Target) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 def naming_the_column(error: TypeError | ValueError, X: Any) -> TypeError | ValueError:
     """Return the error, with column and row of the first value that is not a number, if any."""
-    fault = None if "inconsistent" in str(error) else _first_non_number(X)
+    values = np.empty(0) if "inconsistent" in str(error) else np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "OUS":
+        return error
+    names = getattr(X, "columns", None)
+    labels = None if names is None else np.asarray(list(names), dtype=object)
+    fault = _first_non_number(values, labels)
     if fault is None:
         return error
     if isinstance(error, DTypePromotionError):  # its message lists the type of every column
-        return TypeError(_no_number(*fault))
-    return type(error)(f"{_no_number(*fault)} ({error})")
+        return TypeError(fault)
+    return type(error)(f"{fault} ({error})")
 
 
-def _no_number(column: str, row: int, value: Any) -> str:
-    return (
-        f"{column} has {value!r} in row {row}, which is not a number: encode the column (for "
-        "example with sklearn.preprocessing.OneHotEncoder) or drop it."
-    )
-
-
-def _first_non_number(X: Any) -> tuple[str, int, Any] | None:
-    names = getattr(X, "columns", None)
-    values = np.asarray(X)
-    if values.ndim != 2 or values.dtype.kind not in "OUS":
-        return None
+def _first_non_number(values: NDArray[Any], names: NDArray[Any] | None) -> str | None:
+    """Return what to say of the first value that is not a number, if there is one."""
     for column in range(values.shape[1]):
         for row, value in enumerate(values[:, column].tolist()):
             if value is not None and not _is_number(value):
-                label = None if names is None else np.asarray(list(names), dtype=object)
-                return column_label(column, label), row, value
+                return (
+                    f"{column_label(column, names)} has {value!r} in row {row}, which is not a "
+                    "number: encode the column (for example with "
+                    "sklearn.preprocessing.OneHotEncoder) or drop it."
+                )
     return None
 
 

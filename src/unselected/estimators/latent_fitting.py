@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Ints
 from unselected.columns.blocks import picked
-from unselected.estimators.fitting import Fitting
+from unselected.estimators.fitting import Fitting, Selected
 from unselected.fitted.factor import FittedFactorClasses, FittedFactorResponse
 from unselected.fitted.mixture import FittedMixture
 from unselected.models.factor import FactorModel
 from unselected.models.mixture import MixtureModel
-from unselected.selection.record import Selection
 from unselected.selection.streaming import (
     StreamingSelection,
     class_scores,
@@ -36,8 +34,9 @@ class MixtureFitting(Fitting):
         t = self.table
         return count_scores(t.X, t.y, self.binarize, t.label, stream)
 
-    def fitted(self, scores: Any, selection: Selection[Any], rows: Ints | slice) -> FittedMixture:
+    def fitted(self, selected: Selected) -> FittedMixture:
         """Return draws given these cases of the kept columns."""
+        scores, selection, rows = selected
         t, cuts = self.table, scores.take(selection.indices).cuts
         columns = t.X[:, selection.indices]
         bits = binarize_columns(columns, cuts, self.binarize, picked(t.label, selection.indices))
@@ -66,13 +65,9 @@ class FactorFitting(Fitting):
             return class_scores(t.X, t.y, 2, t.label, stream)
         return line_scores(t.X, t.y, t.label, stream)
 
-    def fitted(
-        self,
-        scores: Any,  # noqa: ARG002
-        selection: Selection[Any],
-        rows: Ints | slice,
-    ) -> FittedFactorClasses | FittedFactorResponse:
+    def fitted(self, selected: Selected) -> FittedFactorClasses | FittedFactorResponse:
         """Return draws given these cases of the kept columns."""
+        _, selection, rows = selected
         t, event = self.table, self.event(selection)
         values: NDArray[Any] = np.asarray(t.X[:, selection.indices], dtype=np.float64)
         posterior = self.model.condition(KeptRows(values[rows], t.y[rows]), event)

@@ -113,11 +113,6 @@ def k_grid(n_free: int) -> list[int]:
     return [k for k in steps if k <= min(n_free, _LARGEST_K)]
 
 
-def rules_of(rule: SelectionRule, ks: list[int]) -> list[SelectionRule]:
-    """Return the rule with each of several numbers of features."""
-    return [replace(rule, k=k) for k in ks]
-
-
 def log_proba_without_each(fitting: ClassFitting, rules: list[SelectionRule]) -> list[Floats]:
     """Return for each rule the leave-one-out log probabilities, of shape (n, G)."""
     sets = LeftOut.each_of(fitting.table.y.size)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unselected._typing import Floats, Ints
+from unselected._typing import Floats
 from unselected.estimators.class_fitting import ClassFitting
-from unselected.estimators.fitting import ExactFitting
+from unselected.estimators.fitting import ExactFitting, Selected
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.regression import FittedRegression
@@ -19,7 +19,6 @@ from unselected.selection.leaving_out import (
     count_scores_without,
     line_scores_without,
 )
-from unselected.selection.record import Selection
 from unselected.selection.streaming import (
     StreamingSelection,
     class_scores,
@@ -57,13 +56,9 @@ class BernoulliFitting(ClassFitting):
         posteriors = condition_all(models.pop(), [(one.counts, one.event) for one in fitted])
         return [replace(one, given=each) for one, each in zip(fitted, posteriors, strict=True)]
 
-    def fitted(
-        self,
-        scores: Any,
-        selection: Selection[Any],
-        rows: Ints | slice,  # noqa: ARG002
-    ) -> FittedBernoulli:
+    def fitted(self, selected: Selected) -> FittedBernoulli:
         """Return the model conditioned on the kept columns."""
+        scores, selection, _ = selected
         counted = scores.take(selection.indices)
         return FittedBernoulli(
             model=self._with_groups(self.model, selection),
@@ -95,13 +90,9 @@ class GaussianFitting(ClassFitting):
         t = self.table
         return class_scores_without(t.X, t.y, t.classes.size, t.label, sets, new_stream)
 
-    def fitted(
-        self,
-        scores: Any,
-        selection: Selection[Any],
-        rows: Ints | slice,  # noqa: ARG002
-    ) -> FittedGaussian:
+    def fitted(self, selected: Selected) -> FittedGaussian:
         """Return the model conditioned on the kept columns."""
+        scores, selection, _ = selected
         return FittedGaussian(
             model=self._with_groups(self.model, selection),
             moments=scores.take(selection.indices),
@@ -130,10 +121,9 @@ class RegressionFitting(ExactFitting):
         t = self.table
         return line_scores_without(t.X, t.y, t.label, sets, new_stream)
 
-    def fitted(
-        self, scores: Any, selection: Selection[Any], rows: Ints | slice
-    ) -> FittedRegression:
+    def fitted(self, selected: Selected) -> FittedRegression:
         """Return the model conditioned on these cases of the kept columns."""
+        scores, selection, rows = selected
         moments = scores.take(selection.indices)
         return FittedRegression(
             model=RegressionModel(self._with_groups(self.model, selection)),

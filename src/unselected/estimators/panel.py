@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array
 
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.inputs import as_columns, naming_the_column
+from unselected.estimators.parameters import first_few
 from unselected.estimators.predicting import (
     ExplainedPredictions,
     ResponsePredictions,
@@ -17,9 +18,6 @@ from unselected.estimators.predicting import (
 from unselected.fitted.predictor import (
     ClassPredictor,
     Predictor,
-    ResponsePredictor,
-    column_label,
-    kept_features,
 )
 
 
@@ -29,7 +27,8 @@ class Panel(BaseEstimator):
     Fitting changes nothing, and cloning returns the panel itself.
     """
 
-    predictor: Any
+    def __init__(self, predictor: Any) -> None:
+        self.predictor = predictor
 
     @property
     def n_features_in_(self) -> int:
@@ -89,12 +88,8 @@ class Panel(BaseEstimator):
             )
         return rows
 
-    def _label(self, column: int) -> str:
-        return column_label(column, self.predictor.names)
-
-    def _to_predict(self, X: Any) -> RowsToPredict:
-        features = kept_features(self.predictor.fitted)
-        return RowsToPredict(self.predictor, self._checked_rows(X), self._label, features)
+    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
+        return RowsToPredict(self.predictor, self._checked_rows(X), None, None)
 
 
 class ClassifierPanel(Panel, ExplainedPredictions):
@@ -111,9 +106,6 @@ class ClassifierPanel(Panel, ExplainedPredictions):
         Names of the kept columns, where the classifier was fitted to named columns. The columns of
         a table with names are then matched by name, in any order; other columns are ignored.
     """
-
-    def __init__(self, predictor: ClassPredictor) -> None:
-        self.predictor = predictor
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]
@@ -139,9 +131,6 @@ class RegressorPanel(Panel, ResponsePredictions):
         `ClassifierPanel`.
     """
 
-    def __init__(self, predictor: ResponsePredictor) -> None:
-        self.predictor = predictor
-
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"RegressorPanel({self.n_features_in_} columns)"
 
@@ -160,7 +149,7 @@ def _columns_by_name(X: Any, names: NDArray[Any]) -> Any:
         places.setdefault(name, []).append(place)
     missing = [name for name in names if name not in places]
     if missing:
-        shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        shown = first_few(missing, 5)
         raise ValueError(f"X lacks {len(missing)} of the panel's columns: {shown}. Add them.")
     twice = [name for name in names if len(places[name]) > 1]
     if twice:

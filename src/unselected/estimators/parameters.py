@@ -1,5 +1,6 @@
 """Checks of parameters: each returns a valid value, or raises an error that names the parameter."""
 
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,6 +22,17 @@ def shown(value: Any) -> str:
     if type(value) in (list, tuple):
         return repr(type(value)(v.item() if isinstance(v, np.generic) else v for v in value))
     return repr(value)
+
+
+def first_few(
+    items: Sequence[Any], most: int, tell: Callable[[Any], str] = repr, between: str = ", "
+) -> str:
+    """Return the first items in words, with dots for the others.
+
+    >>> first_few(["a", "b", "c"], 2)
+    "'a', 'b', ..."
+    """
+    return between.join(map(tell, items[:most])) + (", ..." if len(items) > most else "")
 
 
 def is_a(kind: type, value: Any) -> bool:
@@ -65,18 +77,15 @@ def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
     return float(value)
 
 
-def check_number(parameter: str, value: Any, else_: str) -> None:
-    """Raise unless the value is a number other than NaN."""
-    if not is_a(Real, value) or np.isnan(value):
-        raise ValueError(f"{parameter}={shown(value)} must be a number, {else_}.")
-
-
 def check_binarize(value: Any) -> Binarize:
     """Return how columns become bits; a number is returned as float."""
     if isinstance(value, str):
         check_choice("binarize", value, ("auto", "median"))
     elif value is not None:
-        check_number("binarize", value, "or 'auto', 'median' or None")
+        if not is_a(Real, value) or np.isnan(value):
+            raise ValueError(
+                f"binarize={shown(value)} must be a number, or 'auto', 'median' or None."
+            )
         return float(value)
     how: Binarize = value
     return how

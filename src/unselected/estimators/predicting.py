@@ -1,7 +1,7 @@
 """The predict methods of all estimators and panels, around a predictor and rows."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +10,27 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unselected._typing import ColumnNamer, Floats
 from unselected.fitted.explanations import Explanation
+from unselected.fitted.predictor import ClassPredictor, Predictor, ResponsePredictor
+
+P = TypeVar("P", bound=Predictor)
 
 
-class RowsToPredict(NamedTuple):
+class RowsToPredict(NamedTuple, Generic[P]):
     """A predictor, rows of the kept columns, and the names of these columns.
 
     Attributes
     ----------
     predictor : ClassPredictor or ResponsePredictor
     rows : array of shape (n, k)
-    label : callable
-        Returns what errors call a column.
-    features : array of shape (k,)
+    label : callable or None
+        Returns what errors call a column; None for the predictor's own names.
+    features : array of shape (k,) or None
     """
 
-    predictor: Any
+    predictor: P
     rows: NDArray[Any]
-    label: ColumnNamer
-    features: NDArray[Any]
+    label: ColumnNamer | None
+    features: NDArray[Any] | None
 
 
 class ClassPredictions(ClassifierMixin):
@@ -35,7 +38,7 @@ class ClassPredictions(ClassifierMixin):
 
     classes_: NDArray[Any]
     # Returns the predictor and the kept columns of the rows.
-    _to_predict: Callable[[Any], RowsToPredict]
+    _to_predict: Callable[[Any], RowsToPredict[ClassPredictor]]
 
     def predict_log_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
         """Return the log of the predictive probabilities.
@@ -52,8 +55,7 @@ class ClassPredictions(ClassifierMixin):
             In the order of ``classes_``; finite however extreme the probabilities are.
         """
         predictor, rows, label, _ = self._to_predict(X)
-        log_proba: Floats = predictor.predict_log_proba(rows, prevalence=prevalence, label=label)
-        return log_proba
+        return predictor.predict_log_proba(rows, prevalence=prevalence, label=label)
 
     def predict_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
         """Return the predictive probabilities.
@@ -132,10 +134,9 @@ class ClassPredictions(ClassifierMixin):
             In the order of ``classes_``.
         """
         predictor, rows, label, _ = self._to_predict(X)
-        lower, upper = predictor.predict_proba_interval(
+        return predictor.predict_proba_interval(
             rows, level=level, prevalence=prevalence, label=label
         )
-        return lower, upper
 
 
 class ExplainedPredictions(ClassPredictions):
@@ -158,17 +159,14 @@ class ExplainedPredictions(ClassPredictions):
             gives a table.
         """
         predictor, rows, label, features = self._to_predict(X)
-        explanation: Explanation = predictor.explain(
-            rows, features, prevalence=prevalence, label=label
-        )
-        return explanation
+        return predictor.explain(rows, features, prevalence=prevalence, label=label)
 
 
 class ResponsePredictions(RegressorMixin):
     """A predictive distribution for each row, from ``_to_predict(X)``."""
 
     # Returns the predictor and the kept columns of the rows.
-    _to_predict: Callable[[Any], RowsToPredict]
+    _to_predict: Callable[[Any], RowsToPredict[ResponsePredictor]]
 
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Return the means of the predictive distributions.
@@ -203,8 +201,7 @@ class ResponsePredictions(RegressorMixin):
         values : ndarray of shape (n_samples, n_quantiles)
         """
         predictor, rows, label, _ = self._to_predict(X)
-        values: Floats = predictor.quantiles(rows, quantiles, label=label)
-        return values
+        return predictor.quantiles(rows, quantiles, label=label)
 
     def predict_log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive densities of given responses.
@@ -219,8 +216,7 @@ class ResponsePredictions(RegressorMixin):
         log_density : ndarray of shape (n_samples,)
         """
         predictor, rows, label, _ = self._to_predict(X)
-        log_density: Floats = predictor.log_density(rows, _responses(rows, y), label=label)
-        return log_density
+        return predictor.log_density(rows, _responses(rows, y), label=label)
 
     def predict_cdf(self, X: Any, y: Any) -> Floats:
         """Return the predictive probabilities of a response of at most ``y``.
@@ -238,8 +234,7 @@ class ResponsePredictions(RegressorMixin):
         probability : ndarray of shape (n_samples,)
         """
         predictor, rows, label, _ = self._to_predict(X)
-        probability: Floats = predictor.cdf(rows, _responses(rows, y), label=label)
-        return probability
+        return predictor.cdf(rows, _responses(rows, y), label=label)
 
 
 def _responses(rows: NDArray[Any], y: Any) -> Floats:

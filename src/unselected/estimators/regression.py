@@ -186,9 +186,7 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
             The fitted estimator. After an error it is unchanged.
         """
         self._check_rule()
-        model = checked_gaussian_model(
-            self.concentration_prior, self.variance_shrinkage, self.prior
-        )
+        model = checked_gaussian_model(self)
         table = check_training(self, X, y, "numbers")
         rule = self._checked_rule(table, "|COR|")
         how = (bool(self.correct_selection), self.prior == "sparse")

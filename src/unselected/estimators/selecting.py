@@ -135,7 +135,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
             return X
         return X[:, indices]
 
-    def _to_predict(self, X: Any) -> RowsToPredict:
+    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
         check_is_fitted(self)
         rows = self._kept_of(self._checked_rows(X))
         return RowsToPredict(self._predictor, rows, self._label_kept, self._features_kept)
@@ -202,8 +202,12 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         check_selection(scores, rule, table.classes, table.label, k=self.k, corrected=corrects)
         self._check_kept_before(scores, rule, table)
         selection = rule.select(scores)
-        if rule.gamma is not None:
-            _warn_if_empty(selection)
+        if rule.gamma is not None and selection.indices.size == 0:
+            warn(
+                f"No feature has {_WORDS[selection.statistic]} above "
+                f"threshold={selection.threshold}: all cases get the same predictions. Use a lower "
+                "threshold."
+            )
         return scores, selection
 
     def _check_kept_before(
@@ -269,13 +273,3 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         self.scores_ = scores.values(selection.indices)
         if self.store_scores:
             self.feature_scores_ = scores.values(np.arange(scores.size))
-
-
-def _warn_if_empty(selection: Selection[E]) -> Selection[E]:
-    if selection.indices.size == 0:
-        words = _WORDS[selection.statistic]
-        warn(
-            f"No feature has {words} above threshold={selection.threshold}: all cases get the same "
-            "predictions. Use a lower threshold.",
-        )
-    return selection

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unselected.files.cells import Block, Decimals, labels, numbers, side_by_side, strings
-from unselected.files.table_request import Request, Table
+from unselected.files.table_request import NOT_TURNED, Request, Table
 
 
 def from_feature_rows(
@@ -34,7 +34,7 @@ def from_feature_rows(
             else:
                 features[name] = numbers(row, ids, request, decimals)[0]
     if request.target is not None and y is None:
-        hint = request.not_turned if request.target in ids else ""
+        hint = NOT_TURNED if request.target in ids else ""
         raise request.absent(request.target, "the target", names, hint)
     request.check_distinct(names, "feature")
     chosen = list(features) if request.columns is None else list(request.columns)

@@ -32,7 +32,7 @@ from unselected.fitted.json_checks import (
     entry_line,
     read_json,
 )
-from unselected.fitted.json_parts import MOST_FEATURES, check_score, names_entry
+from unselected.fitted.json_parts import MOST_FEATURES, check_score
 from unselected.fitted.mixture import FittedMixture
 from unselected.fitted.predictor import Predictor, kept_features, predictor_of
 from unselected.fitted.regression import FittedRegression
@@ -196,7 +196,7 @@ def _document(
         "format": _FORMAT,
         "version": _VERSION,
         "kind": fitted.kind,
-        "names": names_entry(fitted.names),
+        "names": None if fitted.names is None else fitted.names.tolist(),
         **fitted.to_json(),
         **predictor.more_entries(),
         "selection": selection,

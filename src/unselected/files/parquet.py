@@ -26,7 +26,7 @@ class ParquetColumns(FileColumns):
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
         wanted = [self._columns[place] for place in np.arange(self.shape[1])[columns].tolist()]
-        parquet = _pyarrow_parquet(self.path)
+        parquet = pyarrow_parquet(self.path)
         with parquet.ParquetFile(self.path, metadata=self._footer) as file:
             table = file.read(sorted(set(wanted)), use_threads=False)
         block = np.empty((table.num_rows, len(wanted)), dtype=self.dtype, order="F")
@@ -37,7 +37,7 @@ class ParquetColumns(FileColumns):
 
 def open_parquet(path: str, *, names: bool, leave_out: Sequence[str]) -> ParquetColumns:
     """Open a Parquet file."""
-    parquet = _pyarrow_parquet(path)
+    parquet = pyarrow_parquet(path)
     with telling_damage(path, "no Parquet"), parquet.ParquetFile(path) as file:
         footer, schema = file.metadata, file.schema_arrow
     distinct_names(schema.names, len(schema.names), path)  # for columns are read by their names
@@ -53,7 +53,8 @@ def open_parquet(path: str, *, names: bool, leave_out: Sequence[str]) -> Parquet
     return ParquetColumns(path, footer, columns, dtype, known)
 
 
-def _pyarrow_parquet(path: str) -> Any:
+def pyarrow_parquet(path: str) -> Any:
+    """Return the library that reads Parquet files."""
     return library("pyarrow.parquet", path, "Parquet files", "parquet")
 
 

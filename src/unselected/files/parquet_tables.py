@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from unselected.files.cells import (
     strings,
 )
 from unselected.files.feature_rows import from_feature_rows
+from unselected.files.parquet import pyarrow_parquet
 from unselected.files.table_request import Layout, Request, Table, TableError
 
 _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
@@ -25,12 +25,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 def read_parquet(file: IO[bytes], request: Request) -> Table:
     """Read the requested columns of a table from a Parquet file."""
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f'{request.path}: Parquet files need pyarrow. pip install "unselected[parquet]"'
-        ) from error
+    parquet = pyarrow_parquet(request.path)
     try:
         source = parquet.ParquetFile(file)
         header = _without_index(source.schema_arrow.names, request)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unselected.files.cells import as_text, known_labels, narrowed, strings
-from unselected.files.table_request import Request, Table, TableError
+from unselected.files.sources import telling_damage
+from unselected.files.table_request import Request, Table
 
 
 def read_sparse(file: IO[bytes], request: Request) -> Table:
@@ -48,7 +49,7 @@ def read_sparse(file: IO[bytes], request: Request) -> Table:
 def _load(file: IO[bytes], request: Request) -> tuple[Any, dict[str, Any]]:
     """Return the matrix and the other requested arrays; None for arrays of Python objects."""
     wanted = {"feature_names", request.target or "y", request.id_column or ""}
-    try:
+    with telling_damage(request.path, "no matrix of scipy.sparse.save_npz"):
         sizes = [entry.file_size for entry in zipfile.ZipFile(file).infolist()]
         _check_memory(sum(sizes), request)
         file.seek(0)
@@ -63,12 +64,6 @@ def _load(file: IO[bytes], request: Request) -> tuple[Any, dict[str, Any]]:
         file.seek(0)
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: _stored(stored, name) for name in wanted.intersection(stored.files)}
-    except TableError:
-        raise
-    except Exception as error:  # a damaged archive can fail in any way
-        raise request.error(
-            f"it is damaged or no matrix of scipy.sparse.save_npz ({error}): write it again"
-        ) from error
     return matrix, arrays
 
 

@@ -13,6 +13,16 @@ from numpy.typing import NDArray
 from unselected.columns.sources import ArrayColumns
 from unselected.files.writing import STANDARD
 
+# What helps where a name is missing in the header, or where features are in rows.
+_TURNED = (
+    " The first column has it: if features are in rows, use features_in_rows=True "
+    "(--features-in-rows on the command line)"
+)
+NOT_TURNED = (
+    " The header has it: if features are in columns, leave out features_in_rows "
+    "(--features-in-rows on the command line)"
+)
+
 
 class TableError(ValueError):
     """A table cannot be used as it is; the message says where, why, and what to do."""
@@ -122,23 +132,7 @@ class Request:
         """Return a hint where a requested name is missing, but is the name of a row."""
         wanted = [name for name in (self.target, *(self.columns or ())) if name is not None]
         absent = set(wanted).difference(known)
-        return self.turned if absent and absent.intersection(first_cells()) else ""
-
-    @property
-    def turned(self) -> str:
-        """The hint where features are in rows, and the option is missing."""
-        return (
-            " The first column has it: if features are in rows, use features_in_rows=True "
-            "(--features-in-rows on the command line)"
-        )
-
-    @property
-    def not_turned(self) -> str:
-        """The hint where features are in columns, and the option is given."""
-        return (
-            " The header has it: if features are in columns, leave out features_in_rows "
-            "(--features-in-rows on the command line)"
-        )
+        return _TURNED if absent and absent.intersection(first_cells()) else ""
 
     def check_features(self, names: Sequence[str], known: Iterable[str], hint: str = "") -> None:
         """Raise where features are missing, or where there are none at all."""

@@ -92,7 +92,8 @@ class Fitted(ABC):
     def cells(self, feature: Entries) -> dict[str, str]:
         """Return the description of a feature as the cells of a table, by their headers."""
         told = {name: value for name, value in feature.items() if name not in _NOT_OWN}
-        return {**self._own_cells(told), **_related_cells(feature)}
+        cells, related = self._own_cells(told), feature.get("related_probability")
+        return cells if related is None else {**cells, "related": f"{related:.3f}"}
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
         return {name: short(value) for name, value in told.items()}
@@ -132,7 +133,11 @@ class ExactFitted(Fitted):
     @property
     def related(self) -> Related | None:
         """What is known of which features are related; None where all are."""
-        return related_of(self.nodes)
+        posterior = self.nodes
+        if posterior.fractions is None:
+            return None
+        fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
+        return Related(fraction, posterior.related)
 
     @property
     @abstractmethod
@@ -151,6 +156,34 @@ class ExactFitted(Fitted):
     @abstractmethod
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return what was seen of each kept feature, and its effects with intervals."""
+
+
+class ExactRealFitted(ExactFitted):
+    """A fitted model of real-valued features with an exact posterior.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the kept columns.
+    event : RealEvent
+    """
+
+    moments: Any
+    event: RealEvent
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return int(self.moments.size)
+
+    def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
+        """Return rows of the kept columns, in their order, as numbers; NaN is missing."""
+        return real_rows(X, label, missing_allowed=True)
+
+    def omission_probability(self, concentration: Floats) -> Floats:
+        """Return P(a feature without missing values is at most at the cut | concentration)."""
+        event = self.event.patterns(slice(1))
+        return np.exp(log_real_omission(1.0 / concentration, event)[:, 0])
 
 
 class FittedClasses(Fitted):
@@ -228,29 +261,10 @@ class FittedResponse(Fitted):
         """The predictive distributions of the response."""
 
 
-def related_of(posterior: Any) -> Related | None:
-    """Return the results of a posterior with two groups of features; None without groups."""
-    if posterior.fractions is None:
-        return None
-    fraction = summarize_fraction(posterior.fractions, posterior.log_weights)
-    return Related(fraction, posterior.related)
-
-
-def real_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
-    """Return rows as doubles, in which NaN is a missing value; infinities are an error."""
-    check_finite(X, label, missing_allowed=True)
+def real_rows(X: NDArray[Any], label: ColumnNamer, *, missing_allowed: bool) -> Floats:
+    """Return rows as doubles; infinities are an error, and NaN where no value may be missing."""
+    check_finite(X, label, missing_allowed=missing_allowed)
     return np.asarray(X, dtype=np.float64)
-
-
-def complete_rows(X: NDArray[Any], label: ColumnNamer) -> Floats:
-    """Return rows as doubles; a missing value is an error, and so are infinities."""
-    check_finite(X, label)
-    return np.asarray(X, dtype=np.float64)
-
-
-def real_omission_probability(event: RealEvent, concentration: Floats) -> Floats:
-    """Return the omission probability of a real-valued feature without missing values."""
-    return np.exp(log_real_omission(1.0 / concentration, event.patterns(slice(1)))[:, 0])
 
 
 def short(value: float) -> str:
@@ -260,8 +274,3 @@ def short(value: float) -> str:
     '0.1235'
     """
     return f"{value:.4g}"
-
-
-def _related_cells(feature: Entries) -> dict[str, str]:
-    probability = feature.get("related_probability")
-    return {} if probability is None else {"related": f"{probability:.3f}"}

@@ -8,15 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats
-from unselected.fitted.base import FittedClasses, FittedResponse, complete_rows
-from unselected.fitted.json_checks import Entries, check_list, check_record, check_whole
-from unselected.fitted.json_draws import drawn_rows, parse_array, parse_n_draws, remarks_on_draws
+from unselected.fitted.base import FittedResponse, real_rows
+from unselected.fitted.drawn import Drawn, DrawnClasses, parse_n_draws
+from unselected.fitted.json_checks import (
+    Entries,
+    check_array,
+    check_list,
+    check_record,
+    check_whole,
+)
 from unselected.fitted.json_parts import (
     LARGEST_SQUARES,
     classes_entry,
     parse_classes,
     parse_names,
-    parse_prior,
+    parse_priors,
     parse_real_event,
     priors_entry,
     real_event_entry,
@@ -30,7 +36,7 @@ _MOST_FACTORS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class FittedFactor:
+class FittedFactor(Drawn):
     """The predictions of the draws, the event, and the model.
 
     Attributes
@@ -54,14 +60,9 @@ class FittedFactor:
         """The number of kept columns."""
         return int(self.predictive.center.size)
 
-    @property
-    def numbers(self) -> list[Floats]:
-        """Arrays of the posterior, which are finite if the model's numbers are consistent."""
-        return self.predictive.numbers
-
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
         """Return rows of the kept columns, in their order, as numbers."""
-        return complete_rows(X, label)
+        return real_rows(X, label, missing_allowed=False)
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
         """Return mean, deviation around the factors, and the share that the factors explain."""
@@ -82,23 +83,17 @@ class FittedFactor:
         return {"concentration_prior": [self.model.a, self.model.b], "n_factors": self.model.q}
 
     @property
-    def _draws_and_numbers(self) -> tuple[int, int]:
-        """The number of draws, and of numbers that a file holds for each."""
-        q = self.model.q
-        return self.predictive.n_draws, self.n_columns * (2 + q) + q + 2
-
-    def remarks_on_saving(self) -> list[str]:
-        """Return a sentence where only some of the draws go into a file."""
-        return remarks_on_draws(*self._draws_and_numbers)
+    def numbers_per_draw(self) -> int:
+        """How many numbers a file holds for each draw."""
+        return self.n_columns * (2 + self.model.q) + self.model.q + 2
 
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file; many draws are thinned."""
-        p, q = self.predictive, self.model.q
-        some = drawn_rows(*self._draws_and_numbers)
+        p, some = self.predictive, self.saved_draws
         return {
             "event": real_event_entry(self.event),
             "priors": priors_entry(self.model, ("a", "b")),
-            "n_factors": q,
+            "n_factors": self.model.q,
             "center": p.center,
             "unit": p.unit,
             "draws": {name: p.parameters[name][some] for name in PREDICTING},
@@ -107,16 +102,15 @@ class FittedFactor:
     @staticmethod
     def parts(entries: Entries, response: Kind) -> dict[str, Any]:
         """Return the fields from the entries of a model file, each checked."""
-        priors = check_record(entries["priors"], "priors", ("a", "b"))
         q = check_whole(entries["n_factors"], "n_factors", 1, _MOST_FACTORS)
         k = len(check_list(entries["center"], "center"))
         bound = float(np.sqrt(LARGEST_SQUARES))
-        center = parse_array(entries["center"], "center", (k,), -bound, bound)
-        unit = parse_array(entries["unit"], "unit", (k,), 0.0, bound)
-        a, b = (parse_prior(priors[name], f"priors {name}") for name in ("a", "b"))
+        center = check_array(entries["center"], "center", (k,), -bound, bound)
+        unit = check_array(entries["unit"], "unit", (k,), 0.0, bound)
+        priors = parse_priors(entries["priors"], ("a", "b"))
         draws = _parse_draws(entries["draws"], k, q)
         return {
-            "model": FactorModel(response, q, a, b),
+            "model": FactorModel(response, q, **priors),
             "predictive": FactorPredictive(draws, center, unit, response),
             "event": parse_real_event(entries["event"], "|COR|", 1),
             "names": parse_names(entries["names"], k),
@@ -124,7 +118,7 @@ class FittedFactor:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedFactorClasses(FittedFactor, FittedClasses):
+class FittedFactorClasses(FittedFactor, DrawnClasses):
     """Latent factors and two classes.
 
     Attributes
@@ -136,21 +130,6 @@ class FittedFactorClasses(FittedFactor, FittedClasses):
     keys: ClassVar[tuple[str, ...]] = ("classes", *FittedFactor.keys)
 
     classes: NDArray[Any]
-
-    @property
-    def log_psi(self) -> Floats:
-        """Log of the class probabilities before any feature is seen."""
-        return self.predictive.log_psi
-
-    def log_evidence(self, rows: NDArray[Any]) -> Floats:
-        """Return log P(row | class), shape (rows, 2)."""
-        return np.asarray(self.predictive.log_joint(rows) - self.log_psi)
-
-    def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return log P(row | class, draw), (rows, 2, draws), and the draws' log weights."""
-        logs = self.predictive.log_joint_by_draw(rows) - self.log_psi[:, np.newaxis]
-        n_draws = self.predictive.n_draws
-        return np.asarray(logs), np.full(n_draws, -np.log(n_draws))
 
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file."""
@@ -194,6 +173,6 @@ def _parse_draws(entry: object, k: int, q: int) -> dict[str, Floats]:
     }
     lowest = {"variances": 0.0, "noise_variance": 0.0}
     return {
-        name: parse_array(fields[name], f"draws {name}", shape, lowest.get(name, -bound), bound)
+        name: check_array(fields[name], f"draws {name}", shape, lowest.get(name, -bound), bound)
         for name, shape in shapes.items()
     }

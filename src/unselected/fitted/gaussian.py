@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from unselected._typing import ColumnNamer, Floats
+from unselected._typing import Floats
 from unselected.dependence.correlated import FeatureLaws, WithinClasses
-from unselected.fitted.base import GuardedClasses, Seen, real_omission_probability, real_rows, short
+from unselected.fitted.base import ExactRealFitted, GuardedClasses, Seen, short
 from unselected.fitted.effects import Effect, ratio, summary
 from unselected.fitted.json_checks import Entries, check_list
 from unselected.fitted.json_moments import parse_class_moments
@@ -33,7 +33,7 @@ from unselected.statistics.moments import ClassMoments
 
 
 @dataclass(frozen=True, eq=False)
-class FittedGaussian(GuardedClasses):
+class FittedGaussian(ExactRealFitted, GuardedClasses):
     """The kept columns' moments by class, the event, and the model.
 
     Attributes
@@ -64,11 +64,6 @@ class FittedGaussian(GuardedClasses):
     classes: NDArray[Any]
     names: NDArray[Any] | None
 
-    @property
-    def n_columns(self) -> int:
-        """The number of kept columns."""
-        return self.moments.size
-
     @cached_property
     def log_psi(self) -> Floats:
         """Log of the class probabilities before any feature is seen."""
@@ -91,10 +86,6 @@ class FittedGaussian(GuardedClasses):
     def nodes(self) -> GaussianPosterior:
         """The posterior of the concentration as weighted nodes."""
         return self.posterior
-
-    def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
-        """Return rows of the kept columns, in their order, as numbers; NaN is a missing one."""
-        return real_rows(X, label)
 
     @property
     def _codes(self) -> Floats:
@@ -161,10 +152,6 @@ class FittedGaussian(GuardedClasses):
     def class_sizes(self) -> dict[Any, int]:
         """The numbers of training cases by class."""
         return dict(zip(self.classes.tolist(), self.moments.sizes.tolist(), strict=True))
-
-    def omission_probability(self, concentration: Floats) -> Floats:
-        """Return P(a feature without missing values is at most at the cut | concentration)."""
-        return real_omission_probability(self.event, concentration)
 
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return means by class, and their differences in units of the deviation within classes."""

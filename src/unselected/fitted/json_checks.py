@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from unselected._typing import Floats, Ints
+
 # Upper limits for characters of a text and levels of nesting, far above any real ones.
 _MOST_TEXT, _MOST_DEPTH = 10**5, 6
 
@@ -108,9 +110,10 @@ def check_whole(value: object, what: str, low: int, high: int) -> int:
     return value
 
 
-def check_wholes(value: object, what: str, length: int, low: int, high: int) -> list[int]:
-    """Return a list of whole numbers from ``low`` to ``high``."""
-    return [check_whole(number, what, low, high) for number in check_list(value, what, length)]
+def check_wholes(value: object, what: str, length: int, low: int, high: int) -> Ints:
+    """Return a list of whole numbers from ``low`` to ``high`` as an array."""
+    items = check_list(value, what, length)
+    return np.array([check_whole(item, what, low, high) for item in items], dtype=np.int64)
 
 
 def check_real(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -125,11 +128,26 @@ def check_real(value: object, what: str, low: float = -math.inf, high: float = m
     return number
 
 
+def check_array(
+    value: object,
+    what: str,
+    shape: tuple[int, ...],
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Floats:
+    """Return nested lists of finite numbers from ``low`` to ``high`` as an array of a shape."""
+    flat: list[object] = [value]
+    for length in shape:
+        flat = [item for part in flat for item in check_list(part, what, length)]
+    numbers = [check_real(item, what, low, high) for item in flat]
+    return np.array(numbers, dtype=np.float64).reshape(shape)
+
+
 def check_reals(
     value: object, what: str, length: int, low: float = -math.inf, high: float = math.inf
-) -> list[float]:
-    """Return a list of finite numbers from ``low`` to ``high``."""
-    return [check_real(number, what, low, high) for number in check_list(value, what, length)]
+) -> Floats:
+    """Return a list of finite numbers from ``low`` to ``high`` as an array."""
+    return check_array(value, what, (length,), low, high)
 
 
 def check_text(value: object, what: str) -> str:

@@ -92,11 +92,11 @@ def _parse_weighing(
     fields = check_record(entry, "weighing", names)
     spread = fields["spread"]
     if spread is not None:
-        spread = np.array(check_reals(spread, "weighing spread", n_classes, *_SPREADS))
+        spread = check_reals(spread, "weighing spread", n_classes, *_SPREADS)
     within = WithinClasses(_parse_correlation(fields["correlation"], k), spread)
     n = 1 + len(within.shapes)
     temperings = check_list(fields["temperings"], "weighing temperings", n)
-    logs = np.array(check_reals(fields["log_weights"], "weighing log_weights", n, -1e9, _ROUNDING))
+    logs = check_reals(fields["log_weights"], "weighing log_weights", n, -1e9, _ROUNDING)
     _check_sum(logs, "weighing")
     return LikelihoodAverage(
         tuple(_parse_power(one, n_classes) for one in temperings), logs
@@ -135,9 +135,8 @@ def _parse_power(entry: object, n_classes: int) -> PowerPosterior:
 
 
 def _parse_values(entry: object, what: str) -> Floats:
-    values = check_list(entry, what)
-    check_whole(len(values), f"the length of {what}", 1, _MOST_VALUES)
-    return np.array([check_real(value, what, 0.0, 1.0) for value in values])
+    n = check_whole(len(check_list(entry, what)), f"the length of {what}", 1, _MOST_VALUES)
+    return check_reals(entry, what, n, 0.0, 1.0)
 
 
 def _parse_logs(entry: object, length: int) -> list[float]:

@@ -6,6 +6,7 @@ from unselected._typing import Floats, Ints
 from unselected.fitted.json_checks import (
     Entries,
     Fault,
+    check_array,
     check_list,
     check_real,
     check_reals,
@@ -17,6 +18,8 @@ from unselected.fitted.json_parts import LARGEST, LARGEST_SQUARES, LEAST_SQUARES
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.moments import ClassMoments, Contrasts, LineMoments
 
+# Bounds of any number, and of a sum of squares.
+_ANY, _SQUARES = (-LARGEST, LARGEST), (0.0, LARGEST_SQUARES)
 _MOST_CLASSES = 1000
 
 
@@ -43,8 +46,12 @@ def _check_squares(contrasts: Contrasts) -> None:
         raise Fault("moments has features whose sums of squares are too far apart.")
 
 
-def _column(fields: Entries, name: str, k: int, low: float, high: float) -> Floats:
-    return np.array(check_reals(fields[name], f"moments {name}", k, low, high), dtype=np.float64)
+def _columns(fields: Entries, k: int, bounds: dict[str, tuple[float, float]]) -> dict[str, Floats]:
+    """Return the entries of these names, a number within its bounds for each feature."""
+    return {
+        name: check_reals(fields[name], f"moments {name}", k, *ends)
+        for name, ends in bounds.items()
+    }
 
 
 def parse_class_moments(entry: object) -> ClassMoments:
@@ -52,17 +59,12 @@ def parse_class_moments(entry: object) -> ClassMoments:
     fields = check_record(entry, "moments", ("sizes", "n", "center", "offset", "within"))
     sizes = _parse_sizes(fields["sizes"])
     k = len(check_list(fields["center"], "moments center"))
-    offsets = check_list(fields["offset"], "moments offset", len(sizes))
-    bound = np.sqrt(LARGEST_SQUARES)
+    bound = 2.0 * np.sqrt(LARGEST_SQUARES)
     moments = ClassMoments(
-        sizes=np.array(sizes, dtype=np.int64),
-        n=_parse_known(fields["n"], sizes, k),
-        center=_column(fields, "center", k, -LARGEST, LARGEST),
-        offset=np.array(
-            [check_reals(row, "moments offset", k, -2.0 * bound, 2.0 * bound) for row in offsets],
-            dtype=np.float64,
-        ),
-        within=_column(fields, "within", k, 0.0, LARGEST_SQUARES),
+        sizes=sizes,
+        n=_parse_known(fields["n"], sizes.tolist(), k),
+        offset=check_array(fields["offset"], "moments offset", (sizes.size, k), -bound, bound),
+        **_columns(fields, k, {"center": _ANY, "within": _SQUARES}),
     )
     # Sums run in memory order, which has to be that after training.
     moments = moments.take(np.arange(k))
@@ -70,11 +72,11 @@ def parse_class_moments(entry: object) -> ClassMoments:
     return moments
 
 
-def _parse_sizes(entry: object) -> list[int]:
-    sizes = check_list(entry, "moments sizes")
-    check_whole(len(sizes), "the length of moments sizes", 2, _MOST_CLASSES)
-    sizes = check_wholes(sizes, "moments sizes", len(sizes), 1, MOST_CASES)
-    check_whole(sum(sizes), "the sum of moments sizes", len(sizes) + 1, MOST_CASES)
+def _parse_sizes(entry: object) -> Ints:
+    G = len(check_list(entry, "moments sizes"))
+    check_whole(G, "the length of moments sizes", 2, _MOST_CLASSES)
+    sizes = check_wholes(entry, "moments sizes", G, 1, MOST_CASES)
+    check_whole(int(sizes.sum()), "the sum of moments sizes", G + 1, MOST_CASES)
     return sizes
 
 
@@ -84,14 +86,12 @@ def _parse_known(entry: object, sizes: list[int], k: int) -> Ints:
     width = k if rows and isinstance(rows[0], list) and len(rows[0]) != 1 else 1
     if width > 1:
         check_whole(k * len(sizes) ** 2, "the work for missing values", 0, _MOST_AXES)
-    n = np.array(
-        [
-            # A single column may be that of a single feature.
-            check_wholes(row, "moments n", width, 1 if k == width else size, size)
-            for row, size in zip(rows, sizes, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    each = [
+        # A single column may be that of a single feature.
+        check_wholes(row, "moments n", width, 1 if k == width else size, size)
+        for row, size in zip(rows, sizes, strict=True)
+    ]
+    n = np.stack(each)
     few = np.min(n.sum(axis=0), initial=MOST_CASES)
     check_whole(int(few), "a sum of moments n", len(sizes) + 1, MOST_CASES)
     return n
@@ -110,15 +110,18 @@ def _parse_line_moments(entry: object) -> LineMoments:
     k = len(check_list(fields["center"], "moments center"))
     bound = 2.0 * np.sqrt(LARGEST_SQUARES)
     most = float(np.sqrt(LARGEST_SQUARES * syy))
+    bounds = {
+        "center": _ANY,
+        "offset": (-bound, bound),
+        "y_mean": _ANY,
+        "syy": (1e-12 * syy, (1 + 1e-9) * syy),
+        "sxy": (-most, most),
+        "within": _SQUARES,
+    }
     moments = LineMoments(
         unit=unit,
-        n=np.array(check_wholes(fields["n"], "moments n", k, 3, n), dtype=np.int64),
-        center=_column(fields, "center", k, -LARGEST, LARGEST),
-        offset=_column(fields, "offset", k, -bound, bound),
-        y_mean=_column(fields, "y_mean", k, -LARGEST, LARGEST),
-        syy=_column(fields, "syy", k, 1e-12 * syy, (1 + 1e-9) * syy),
-        sxy=_column(fields, "sxy", k, -most, most),
-        within=_column(fields, "within", k, 0.0, LARGEST_SQUARES),
+        n=check_wholes(fields["n"], "moments n", k, 3, n),
+        **_columns(fields, k, bounds),
         complete=(n, syy),
     )
     _check_squares(moments.contrasts())

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from unselected.fitted.json_checks import (
     Entries,
     Fault,
+    check_array,
     check_choice,
     check_list,
     check_real,
-    check_reals,
     check_record,
     check_text,
     check_whole,
@@ -57,11 +57,6 @@ _CLASS_TYPES: dict[str, tuple[type, Any]] = {
 
 
 # --- what all kinds have -------------------------------------------------------------------------
-
-
-def names_entry(names: NDArray[Any] | None) -> list[Any] | None:
-    """Return the names of the kept columns as a list."""
-    return None if names is None else list(names.tolist())
 
 
 def parse_names(entry: object, k: int) -> NDArray[Any] | None:
@@ -125,6 +120,12 @@ def parse_prior(value: object, what: str) -> float:
     return check_real(value, what, _LEAST_PRIOR, _LARGEST_PRIOR)
 
 
+def parse_priors(entry: object, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the hyperparameters of these names, each checked."""
+    priors = check_record(entry, "priors", names)
+    return {name: parse_prior(priors[name], f"priors {name}") for name in names}
+
+
 def _refinement(entries: Entries, most: int) -> int:
     return check_whole(entries["refinement"], "quadrature refinement", 1, most)
 
@@ -154,9 +155,10 @@ def parse_counts(entry: object) -> ClassCounts:
     counts = check_record(entry, "counts", ("I0", "I1", "n0", "n1"))
     n0 = check_whole(counts["n0"], "counts n0", 1, MOST_CASES)
     n1 = check_whole(counts["n1"], "counts n1", 1, MOST_CASES)
-    I0 = [check_whole(I, "counts I0", 0, n0) for I in check_list(counts["I0"], "counts I0")]
-    I1 = check_wholes(counts["I1"], "counts I1", len(I0), 0, n1)
-    return ClassCounts.of_two(np.array(I0, dtype=np.int64), np.array(I1, dtype=np.int64), n0, n1)
+    k = len(check_list(counts["I0"], "counts I0"))
+    I0 = check_wholes(counts["I0"], "counts I0", k, 0, n0)
+    I1 = check_wholes(counts["I1"], "counts I1", k, 0, n1)
+    return ClassCounts.of_two(I0, I1, n0, n1)
 
 
 def parse_count_event(entry: object, k: int) -> Event:
@@ -273,18 +275,17 @@ def parse_real_event(entry: object, statistic: Statistic, q: int) -> RealEvent:
     """Return what is known of omitted real-valued features."""
     fields = check_record(entry, "event", ("cut", "statistic", "lam", "nu", "n_features"))
     check_choice(fields["statistic"], "event statistic", (statistic,))
-    rows = check_list(fields["lam"], "event lam")
-    m = check_whole(len(rows), "the length of event lam", 1, _MOST_PATTERNS)
-    lam = [check_reals(row, "event lam", q, _LEAST_LAM, _LARGEST_LAM) for row in rows]
+    m = len(check_list(fields["lam"], "event lam"))
+    check_whole(m, "the length of event lam", 1, _MOST_PATTERNS)
     nu = check_wholes(fields["nu"], "event nu", m, 1, MOST_CASES)
     n_features = check_wholes(fields["n_features"], "event n_features", m, 0, MOST_FEATURES)
-    check_whole(sum(n_features), "the sum of event n_features", 0, MOST_FEATURES)
+    check_whole(sum(n_features.tolist()), "the sum of event n_features", 0, MOST_FEATURES)
     event = RealEvent(
         cut=None if fields["cut"] is None else check_score(fields["cut"], "event cut", statistic),
         statistic=statistic,
-        lam=np.array(lam),
-        nu=np.array(nu, dtype=np.float64),
-        n_features=np.array(n_features, dtype=np.int64),
+        lam=check_array(fields["lam"], "event lam", (m, q), _LEAST_LAM, _LARGEST_LAM),
+        nu=nu.astype(np.float64),
+        n_features=n_features,
     )
     _check_cut_known(event)
     if np.any((event.n_features > 0) & (event.kappa < LEAST_SQUARES)):

@@ -2,27 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats
-from unselected.fitted.base import FittedClasses, short
+from unselected.fitted.base import short
+from unselected.fitted.drawn import DrawnClasses, parse_n_draws
 from unselected.fitted.json_checks import (
     Entries,
+    Fault,
+    check_array,
     check_choice,
     check_list,
-    check_reals,
     check_record,
-)
-from unselected.fitted.json_draws import (
-    check_probabilities,
-    drawn_rows,
-    parse_array,
-    parse_n_draws,
-    remarks_on_draws,
 )
 from unselected.fitted.json_parts import (
     binarize_entry,
@@ -32,7 +26,7 @@ from unselected.fitted.json_parts import (
     parse_classes,
     parse_count_event,
     parse_names,
-    parse_prior,
+    parse_priors,
     priors_entry,
 )
 from unselected.models.mixture import MixtureModel
@@ -46,7 +40,7 @@ _LEAST_LOG = -1e6
 
 
 @dataclass(frozen=True, eq=False)
-class FittedMixture(FittedClasses):
+class FittedMixture(DrawnClasses):
     """The predictions of the draws, the kept columns' cuts, the event, and the model.
 
     Attributes
@@ -86,44 +80,16 @@ class FittedMixture(FittedClasses):
         """The number of kept columns."""
         return int(self.thresholds.size)
 
-    @property
-    def log_psi(self) -> Floats:
-        """Log of the class probabilities before any feature is seen."""
-        return self.predictive.log_psi
-
-    @property
-    def numbers(self) -> list[Floats]:
-        """Arrays of the posterior, which are finite if the model's numbers are consistent."""
-        return [self.predictive.log_share, self.predictive.log_one, self.predictive.log_zero]
-
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
         """Return rows of the kept columns, in their order, as bits."""
         return binarize_columns(X, self.thresholds, self.binarize, label)
 
-    def log_evidence(self, rows: NDArray[Any]) -> Floats:
-        """Return log P(row | class), shape (rows, 2)."""
-        return np.asarray(self.predictive.log_joint(rows) - self.log_psi)
-
-    def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return log P(row | class, draw), (rows, 2, draws), and the draws' log weights.
-
-        All draws are divided by the class probabilities averaged over draws, so that the average is
-        that of `log_evidence`.
-        """
-        n_draws = len(self.predictive.log_share)
-        logs = self.predictive.log_joint_by_draw(rows) - self.log_psi[:, np.newaxis]
-        return np.asarray(logs), np.full(n_draws, -np.log(n_draws))
-
-    @cached_property
-    def _rates(self) -> Floats:
-        """Posterior mean rates of ones in the two groups, shape (k, 2)."""
-        return np.asarray(np.exp(self.predictive.log_one).mean(axis=0).T)
-
     def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
         """Return the rates of ones in the two latent groups, and the cut."""
+        each = np.exp(self.predictive.log_one).mean(axis=0).T  # of a feature in the two groups
         return [
             {"group_rates": rates.tolist(), "cut": float(cut)}
-            for rates, cut in zip(self._rates, self.thresholds, strict=True)
+            for rates, cut in zip(each, self.thresholds, strict=True)
         ]
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
@@ -139,18 +105,13 @@ class FittedMixture(FittedClasses):
         }
 
     @property
-    def _draws_and_numbers(self) -> tuple[int, int]:
-        """The number of draws, and of numbers that a file holds for each."""
-        return len(self.predictive.log_share), 2 * self.n_columns + 3
-
-    def remarks_on_saving(self) -> list[str]:
-        """Return a sentence where only some of the draws go into a file."""
-        return remarks_on_draws(*self._draws_and_numbers)
+    def numbers_per_draw(self) -> int:
+        """How many numbers a file holds for each draw."""
+        return 2 * self.n_columns + 3
 
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file; many draws are thinned."""
-        p = self.predictive
-        some = drawn_rows(*self._draws_and_numbers)
+        p, some = self.predictive, self.saved_draws
         return {
             "classes": classes_entry(self.classes),
             "thresholds": np.asarray(self.thresholds, dtype=np.float64),
@@ -169,15 +130,12 @@ class FittedMixture(FittedClasses):
     def from_json(cls, entries: Entries) -> Self:
         """Return a model from its entries, each checked."""
         k = len(check_list(entries["thresholds"], "thresholds"))
-        thresholds = check_reals(entries["thresholds"], "thresholds", k)
-        priors = check_record(entries["priors"], "priors", _PRIORS)
-        a, b, a0, b0 = (parse_prior(priors[name], f"priors {name}") for name in _PRIORS)
         adjust = check_choice(entries["adjust_labels"], "adjust_labels", ("exact", "ignore"))
         return cls(
-            model=MixtureModel(a, b, a0, b0, adjust_labels=adjust),
+            model=MixtureModel(**parse_priors(entries["priors"], _PRIORS), adjust_labels=adjust),
             predictive=_parse_draws(entries["draws"], k),
             event=parse_count_event(entries["event"], k),
-            thresholds=np.array(thresholds, dtype=np.float64),
+            thresholds=check_array(entries["thresholds"], "thresholds", (k,)),
             binarize=parse_binarize(entries["binarize"]),
             classes=parse_classes(entries["classes"], 2),
             names=parse_names(entries["names"], k),
@@ -187,11 +145,12 @@ class FittedMixture(FittedClasses):
 def _parse_draws(entry: object, k: int) -> MixturePredictive:
     fields = check_record(entry, "draws", ("share", "rates", "log_one"))
     n = parse_n_draws(fields["share"], "draws share")
-    share = parse_array(fields["share"], "draws share", (n,), 0.0, 1.0)
-    rates = parse_array(fields["rates"], "draws rates", (n, 2), 0.0, 1.0)
+    share = check_array(fields["share"], "draws share", (n,), 0.0, 1.0)
+    rates = check_array(fields["rates"], "draws rates", (n, 2), 0.0, 1.0)
     for values, what in ((share, "draws share"), (rates, "draws rates")):
-        check_probabilities(values, what)
-    log_one = parse_array(fields["log_one"], "draws log_one", (n, 2, k), _LEAST_LOG, -1e-300)
+        if not np.all((values > 0.0) & (values < 1.0)):
+            raise Fault(f"{what} has a number that is no probability above 0 and below 1.")
+    log_one = check_array(fields["log_one"], "draws log_one", (n, 2, k), _LEAST_LOG, -1e-300)
     log_zero = np.log(-np.expm1(log_one))
     return MixturePredictive(
         np.log(np.stack([1.0 - share, share], axis=1)), rates, log_one, log_zero

@@ -31,30 +31,55 @@ def column_label(column: int, names: NDArray[Any] | None) -> str:
     return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
 
-def checked_rows(
-    fitted: Fitted, X: ArrayLike, label: ColumnNamer | None, ranges: TrainingRanges | None
-) -> NDArray[Any]:
-    """Return rows of the kept columns as the model sees them; ``label`` names a column.
+class _KeptColumns:
+    """What predictors of classes and of real responses have in common.
 
-    Rows that are not where the training cases were get a warning.
+    Attributes
+    ----------
+    fitted : Fitted
+    ranges : TrainingRanges or None
     """
-    values, k = np.asarray(X), fitted.n_columns
-    if values.ndim != 2 or values.shape[1] != k:
-        raise ValueError(
-            f"X has the shape {values.shape}, but the model needs rows of its {k} kept columns."
-        )
-    if values.dtype.kind not in "buif":
-        raise ValueError(f"X has the type {values.dtype}, but the model needs numbers.")
-    name_of = label or (lambda column: column_label(column, fitted.names))
-    rows = fitted.rows(values, name_of)
-    remark = None if ranges is None or not len(values) else ranges.remark(values, name_of)
-    if remark is not None:
-        warn(remark)
-    return rows
+
+    fitted: Fitted
+    ranges: TrainingRanges | None
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """The names of the kept columns, where they have any."""
+        return self.fitted.names
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.fitted.n_columns
+
+    def rows(self, X: ArrayLike, label: ColumnNamer | None = None) -> NDArray[Any]:
+        """Return rows of the kept columns as the model reads them.
+
+        A warning says where values are outside of the training ranges.
+        """
+        values, k = np.asarray(X), self.n_columns
+        if values.ndim != 2 or values.shape[1] != k:
+            raise ValueError(
+                f"X has the shape {values.shape}, but the model needs rows of its {k} kept columns."
+            )
+        if values.dtype.kind not in "buif":
+            raise ValueError(f"X has the type {values.dtype}, but the model needs numbers.")
+        name_of = label or (lambda column: column_label(column, self.names))
+        rows = self.fitted.rows(values, name_of)
+        if self.ranges is not None and len(values):
+            remark = self.ranges.remark(values, name_of)
+            if remark is not None:
+                warn(remark)
+        return rows
+
+    def more_entries(self) -> Entries:
+        """Return the entries of a model file that do not come from the fitted model."""
+        return {} if self.ranges is None else {"ranges": self.ranges.to_json()}
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPredictor:
+class ClassPredictor(_KeptColumns):
     """A fitted model of classes with its guard against dependence.
 
     In all methods X has the shape (n, k): the kept columns in the order of ``names``.
@@ -84,16 +109,6 @@ class ClassPredictor:
         """The classes, shape (G,)."""
         return self.fitted.classes
 
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """The names of the kept columns, where they have any."""
-        return self.fitted.names
-
-    @property
-    def n_columns(self) -> int:
-        """The number of kept columns."""
-        return self.fitted.n_columns
-
     def log_prior(self, prevalence: Any = None) -> Floats:
         """Return the logs of the class probabilities before any feature is seen."""
         if prevalence is None:
@@ -112,7 +127,7 @@ class ClassPredictor:
         self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
     ) -> Floats:
         """Return the log of the predictive probabilities, shape (n, G); see `ClassPredictor`."""
-        rows = checked_rows(self.fitted, X, label, self.ranges)
+        rows = self.rows(X, label)
         return self.average.log_proba(self.log_evidence(rows), self.log_prior(prevalence))
 
     def predict_proba(
@@ -135,12 +150,12 @@ class ClassPredictor:
         label: ColumnNamer | None = None,
     ) -> tuple[Floats, Floats]:
         """Return lower and upper ends of the probabilities, each (n, G); see `proba_interval`."""
-        rows = checked_rows(self.fitted, X, label, self.ranges)
+        rows = self.rows(X, label)
         return proba_interval(self, rows, self.log_prior(prevalence), level)
 
     def more_entries(self) -> Entries:
         """Return the entries of the guard and of the training ranges for a model file."""
-        return {**guard_entries(self.average, self.within), **ranges_entries(self.ranges)}
+        return {**guard_entries(self.average, self.within), **super().more_entries()}
 
     def explain(
         self,
@@ -151,7 +166,7 @@ class ClassPredictor:
         label: ColumnNamer | None = None,
     ) -> Explanation:
         """Return what each kept feature adds to the log odds; ``features`` names them."""
-        rows = checked_rows(self.fitted, X, label, self.ranges)
+        rows = self.rows(X, label)
         return explain(
             self,
             rows,
@@ -161,7 +176,7 @@ class ClassPredictor:
 
 
 @dataclass(frozen=True, eq=False)
-class ResponsePredictor:
+class ResponsePredictor(_KeptColumns):
     """A fitted model of a real response; X and ``label`` as in `ClassPredictor`.
 
     Attributes
@@ -183,24 +198,6 @@ class ResponsePredictor:
     def classes(self) -> None:
         """The classes: there are none."""
         return None
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """The names of the kept columns, where they have any."""
-        return self.fitted.names
-
-    @property
-    def n_columns(self) -> int:
-        """The number of kept columns."""
-        return self.fitted.n_columns
-
-    def more_entries(self) -> Entries:
-        """Return the entry of the training ranges for a model file; there is no guard."""
-        return ranges_entries(self.ranges)
-
-    def rows(self, X: ArrayLike, label: ColumnNamer | None = None) -> Floats:
-        """Return rows of the kept columns as the model sees them."""
-        return checked_rows(self.fitted, X, label, self.ranges)
 
     def mean_and_std(
         self, X: ArrayLike, *, label: ColumnNamer | None = None
@@ -228,11 +225,6 @@ class ResponsePredictor:
 
 
 Predictor = ClassPredictor | ResponsePredictor
-
-
-def ranges_entries(ranges: TrainingRanges | None) -> Entries:
-    """Return the entry of the training ranges for a model file, where these are known."""
-    return {} if ranges is None else {"ranges": ranges.to_json()}
 
 
 def kept_features(fitted: Fitted) -> NDArray[Any]:

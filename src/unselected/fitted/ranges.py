@@ -79,10 +79,7 @@ class TrainingRanges:
     def from_json(cls, entry: object, k: int) -> Self:
         """Return ranges from their entry, checked."""
         fields = check_record(entry, "ranges", ("low", "high"))
-        low, high = (
-            np.array(check_reals(fields[name], f"ranges {name}", k), dtype=np.float64)
-            for name in ("low", "high")
-        )
+        low, high = (check_reals(fields[name], f"ranges {name}", k) for name in ("low", "high"))
         if np.any(low > high):
             raise Fault("ranges has a range that ends before it begins.")
         return cls(low, high)

@@ -8,14 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Floats
-from unselected.fitted.base import (
-    ExactFitted,
-    FittedResponse,
-    Seen,
-    real_omission_probability,
-    real_rows,
-)
+from unselected._typing import Floats
+from unselected.fitted.base import ExactRealFitted, FittedResponse, Seen
 from unselected.fitted.effects import Effect, ratio, summary
 from unselected.fitted.json_checks import Entries
 from unselected.fitted.json_moments import parse_line_statistics
@@ -35,7 +29,7 @@ from unselected.statistics.moments import LineMoments
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRegression(FittedResponse, ExactFitted):
+class FittedRegression(ExactRealFitted, FittedResponse):
     """The kept columns' moments with a real response, the event, and the model.
 
     Attributes
@@ -60,11 +54,6 @@ class FittedRegression(FittedResponse, ExactFitted):
         """The moments of the kept columns with the response."""
         return self.statistics.moments
 
-    @property
-    def n_columns(self) -> int:
-        """The number of kept columns."""
-        return self.moments.size
-
     @cached_property
     def posterior(self) -> RegressionPosterior:
         """The posterior of tau and the law of y, computed when first needed."""
@@ -74,10 +63,6 @@ class FittedRegression(FittedResponse, ExactFitted):
     def nodes(self) -> GaussianPosterior:
         """The posterior of the concentration as weighted nodes."""
         return self.posterior.features
-
-    def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
-        """Return rows of the kept columns, in their order, as numbers; NaN is a missing one."""
-        return real_rows(X, label)
 
     @property
     def _slope(self) -> Floats:
@@ -92,10 +77,6 @@ class FittedRegression(FittedResponse, ExactFitted):
     def n_samples(self) -> int:
         """The number of training cases."""
         return self.moments.complete[0]
-
-    def omission_probability(self, concentration: Floats) -> Floats:
-        """Return P(a feature without missing values is at most at the cut | concentration)."""
-        return real_omission_probability(self.event, concentration)
 
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return slopes, and slopes in units of both deviations."""

@@ -2,7 +2,6 @@
 
 Public modules
 --------------
-base                the contract of every model
 batch               posteriors of many data sets that are nearly the same
 bernoulli           the paper's naive Bayes of binary features
 bernoulli_posterior its posterior

@@ -8,7 +8,7 @@ beta ~ N(0, u I). With beta = 0, P(second class) = Phi(mu_0) is uniform, as in n
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
@@ -25,19 +25,6 @@ class Lines(NamedTuple):
     intercept: Floats
     loadings: Floats
     variance: Floats
-
-
-class GivenFactors(Protocol):
-    """A column (or several) with the factors known."""
-
-    def log_likelihood(self, u: Floats) -> Floats:
-        """Return the log densities of the columns, all but u (nodes,) integrated out.
-
-        Up to a constant that depends only on the columns.
-        """
-
-    def draw(self, u: float, rng: np.random.Generator) -> Lines:
-        """Draw the parameters given the columns."""
 
 
 class ColumnsGivenFactors:
@@ -113,19 +100,8 @@ class ProbitGivenFactors:
         return Lines(drawn[:1], drawn[np.newaxis, 1:], np.ones(1))
 
 
-class Response(Protocol):
-    """A response as a column of numbers, which may be latent and then have to be drawn."""
-
-    def start(self, rng: np.random.Generator) -> Floats:
-        """Return the initial column, shape (n,)."""
-
-    def given(self, column: Floats, Z: Floats) -> GivenFactors:
-        """Return the column with the factors known."""
-
-    def renew(
-        self, column: Floats, Z: Floats, u: float, lines: Lines, rng: np.random.Generator
-    ) -> Floats:
-        """Return the column drawn again given the factors and the parameters of the response."""
+# A column (or several) with the factors known.
+GivenFactors = ColumnsGivenFactors | ProbitGivenFactors
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,16 +118,9 @@ class RealResponse:
         """Return the response as a real-valued column."""
         return ColumnsGivenFactors(column[:, np.newaxis], Z)
 
-    def renew(
-        self,
-        column: Floats,
-        Z: Floats,  # noqa: ARG002
-        u: float,  # noqa: ARG002
-        lines: Lines,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> Floats:
+    def renew(self, *_: object) -> Floats:
         """Return the response itself."""
-        return column
+        return self.y
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,14 +147,7 @@ class ProbitResponse:
         """Return the regression of the latent normals on the factors."""
         return ProbitGivenFactors(column, Z)
 
-    def renew(
-        self,
-        column: Floats,  # noqa: ARG002
-        Z: Floats,
-        u: float,
-        lines: Lines,
-        rng: np.random.Generator,
-    ) -> Floats:
+    def renew(self, Z: Floats, u: float, lines: Lines, rng: np.random.Generator) -> Floats:
         """Draw the latent normals given mu_0 and beta, then their scale with these integrated out.
 
         The signs do not depend on the scale c, so that c^2 is chi-squared with n degrees of freedom
@@ -197,3 +159,7 @@ class ProbitResponse:
         w = self._sign * (mean - ndtri_exp(np.log(1.0 - rng.random(mean.size)) + log_ndtr(mean)))
         c2 = rng.chisquare(w.size) / ProbitGivenFactors(w, Z).squares(u)
         return np.asarray(np.sqrt(c2) * w)
+
+
+# A response as a column of numbers, which may be latent and then have to be drawn.
+Response = RealResponse | ProbitResponse

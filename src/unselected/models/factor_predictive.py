@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr
 
 from unselected._typing import Floats
+from unselected.models.class_draws import ClassDraws
+from unselected.models.predictive import checked_levels
 from unselected.numerics.quadrature import log_sum
 
 Kind = Literal["real", "classes"]
@@ -29,8 +31,6 @@ PREDICTING = (
     "coefficients",
     "noise_variance",
 )
-# Elements of a table over rows and draws that are processed at a time.
-_BLOCK = 1 << 20
 
 
 # Standardized values are clipped to this.
@@ -52,14 +52,8 @@ class _Given(NamedTuple):
     variance: Floats
 
 
-def _log_joint(given: _Given) -> Floats:
-    """Return log P(class, row | draw), shape (rows, 2, draws)."""
-    score = given.mean / np.sqrt(1.0 + given.variance)
-    return np.stack([given.log_density + log_ndtr(side) for side in (-score, score)], axis=1)
-
-
 @dataclass(frozen=True, eq=False)
-class FactorPredictive:
+class FactorPredictive(ClassDraws):
     """Predictions of new cases from draws from the posterior.
 
     Attributes
@@ -85,27 +79,15 @@ class FactorPredictive:
     @cached_property
     def log_psi(self) -> Floats:
         """Logs of the class probabilities before any feature is seen."""
-        beta = self._drawn("coefficients")
-        score = self._drawn("intercept") / np.sqrt(1.0 + np.sum(beta**2, axis=1))
+        beta = self.parameters["coefficients"]
+        score = self.parameters["intercept"] / np.sqrt(1.0 + np.sum(beta**2, axis=1))
         return np.asarray(np.log([np.mean(ndtr(-score)), np.mean(ndtr(score))]))
 
-    def log_joint(self, X: Floats) -> Floats:
-        """Return log P(class, row) of rows of the kept features, shape (rows, 2)."""
-        parts = [log_sum(_log_joint(given), axis=2) for _, given in self._over_rows(X)]
-        return np.asarray(np.concatenate([np.empty((0, 2)), *parts]) - np.log(self.n_draws))
-
-    def log_joint_by_draw(self, X: Floats) -> Floats:
+    def log_joint_by_draw(self, rows: Floats) -> Floats:
         """Return log P(class, row | draw), shape (rows, 2, draws)."""
-        return _log_joint(self._of_rows(X))
-
-    def class_by_draw(self, X: Floats) -> Floats:
-        """Return P(second class | row, draw), shape (rows, draws)."""
-        parts = [ndtr(g.mean / np.sqrt(1.0 + g.variance)) for _, g in self._over_rows(X)]
-        return np.concatenate(parts)
-
-    def mean_by_draw(self, X: Floats) -> Floats:
-        """Return E(response | row, draw), shape (rows, draws)."""
-        return np.concatenate([given.mean for _, given in self._over_rows(X)])
+        given = self._of_rows(rows)
+        score = given.mean / np.sqrt(1.0 + given.variance)
+        return np.stack([given.log_density + log_ndtr(side) for side in (-score, score)], axis=1)
 
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
@@ -120,7 +102,7 @@ class FactorPredictive:
         """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
         result = np.empty(len(X))
         for rows, given in self._over_rows(X):
-            variance = given.variance + self._drawn("noise_variance")
+            variance = given.variance + self.parameters["noise_variance"]
             gap = (y[rows, np.newaxis] - given.mean) ** 2 / variance
             logs = given.log_density - 0.5 * (gap + np.log(2.0 * np.pi * variance))
             result[rows] = log_sum(logs, axis=1) - log_sum(given.log_density, axis=1)
@@ -136,9 +118,7 @@ class FactorPredictive:
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
-        wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
-            raise ValueError(f"quantiles={wanted.tolist()} must be numbers above 0 and below 1.")
+        wanted = checked_levels(levels)
         result = np.empty((len(X), wanted.size))
         for rows, weights, means, deviations in self._mixtures(X):
             for j, level in enumerate(wanted):
@@ -150,25 +130,17 @@ class FactorPredictive:
         for rows, given in self._over_rows(X):
             logs = given.log_density
             weights = np.exp(logs - log_sum(logs, axis=1)[:, np.newaxis])
-            yield rows, weights, given.mean, np.sqrt(given.variance + self._noise)
-
-    @property
-    def _noise(self) -> Floats:
-        return self._drawn("noise_variance")
+            variance = given.variance + self.parameters["noise_variance"]
+            yield rows, weights, given.mean, np.sqrt(variance)
 
     @property
     def n_draws(self) -> int:
         """The number of draws."""
         return len(self.parameters["intercept"])
 
-    def _drawn(self, name: str) -> Floats:
-        return self.parameters[name]
-
     def _over_rows(self, X: Floats) -> Iterator[tuple[slice, _Given]]:
         """Yield the terms of each draw for some rows at a time."""
-        size = max(1, _BLOCK // self.n_draws)
-        for start in range(0, len(X), size):
-            rows = slice(start, start + size)
+        for rows in self.blocks(X):
             yield rows, self._of_rows(X[rows])
 
     def _of_rows(self, X: Floats) -> _Given:
@@ -192,15 +164,15 @@ class FactorPredictive:
         """Sums over features for each draw, in standardized units."""
         some = self.unit > 0.0
         center, unit = self.center[some], self.unit[some]
-        mu = (self._drawn("means")[:, some] - center) / unit
-        loadings = self._drawn("loadings")[:, some] / unit[:, np.newaxis]
-        precision = unit**2 / self._drawn("variances")[:, some]
+        mu = (self.parameters["means"][:, some] - center) / unit
+        loadings = self.parameters["loadings"][:, some] / unit[:, np.newaxis]
+        precision = unit**2 / self.parameters["variances"][:, some]
         weighted = loadings * precision[:, :, np.newaxis]
         K = np.eye(loadings.shape[2]) + np.einsum("dkp,dkq->dpq", loadings, weighted)
         lower = np.linalg.cholesky(K)
         log_det = 2.0 * np.sum(np.log(np.diagonal(lower, axis1=1, axis2=2)), axis=1)
         inverse_lower = np.linalg.inv(lower)
-        gain = np.einsum("dpq,dq->dp", inverse_lower, self._drawn("coefficients"))
+        gain = np.einsum("dpq,dq->dp", inverse_lower, self.parameters["coefficients"])
         return _Tables(
             center=center,
             unit=unit,
@@ -212,7 +184,7 @@ class FactorPredictive:
             inverse_lower=inverse_lower,
             gain=gain,
             log_scale=log_det - np.sum(np.log(precision / (2.0 * np.pi * unit**2)), axis=1),
-            intercept=self._drawn("intercept"),
+            intercept=self.parameters["intercept"],
             variance=np.sum(gain**2, axis=1),
         )
 

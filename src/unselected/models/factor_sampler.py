@@ -96,15 +96,15 @@ class FactorSampler:
         state = self._with_both_moved(state, rng)
         features = ColumnsGivenFactors(self.X, state.Z)
         response = self.response.given(state.column, state.Z)
-        log_u = self._renewed_tau(state, features, rng)
-        log_u0 = self._renewed_tau_of_response(state.log_u0, response, rng)
+        log_u = self._renewed_tau(state.log_u, features, _WIDTH, rng, omitted_given=state.Z)
+        log_u0 = self._renewed_tau(state.log_u0, response, _WIDTH_OF_RESPONSE, rng)
         lines, line = features.draw(np.exp(log_u), rng), response.draw(np.exp(log_u0), rng)
         state = FactorState(state.Z, log_u, log_u0, state.column, lines, line)
         for spread in _SPREADS:
             state = self._with_loadings_scaled(state, spread, rng)
         state = self._with_factors_drawn(state, rng)
         u0 = float(np.exp(log_u0))
-        column = self.response.renew(state.column, state.Z, u0, line, rng)
+        column = self.response.renew(state.Z, u0, line, rng)
         return self._rescaled(replace(state, column=column), rng)
 
     def _log_prior(self, log_u: Floats) -> Floats:
@@ -143,25 +143,24 @@ class FactorSampler:
         return replace(state, Z=Z[0], log_u=float(log_u[0]))
 
     def _renewed_tau(
-        self, state: FactorState, features: GivenFactors, rng: np.random.Generator
+        self,
+        log_u: float,
+        given: GivenFactors,
+        width: float,
+        rng: np.random.Generator,
+        *,
+        omitted_given: Floats | None = None,
     ) -> float:
-        Z = state.Z[np.newaxis]
+        """Return log tau^2 of some columns drawn again; the features have omitted ones too."""
 
         def log_density(log_u: Floats) -> Floats:
             u = np.exp(np.clip(log_u, _LEAST_LOG, _LARGEST_LOG))
-            log_kept = features.log_likelihood(u)
-            return self._log_prior(log_u) + log_kept + self.event.log_event(u, Z)
+            logs = self._log_prior(log_u) + given.log_likelihood(u)
+            if omitted_given is not None:
+                logs += self.event.log_event(u, omitted_given[np.newaxis])
+            return np.asarray(logs)
 
-        return slice_step(log_density, state.log_u, rng, width=_WIDTH)
-
-    def _renewed_tau_of_response(
-        self, log_u0: float, response: GivenFactors, rng: np.random.Generator
-    ) -> float:
-        def log_density(log_u: Floats) -> Floats:
-            u = np.exp(np.clip(log_u, _LEAST_LOG, _LARGEST_LOG))
-            return np.asarray(self._log_prior(log_u) + response.log_likelihood(u))
-
-        return slice_step(log_density, log_u0, rng, width=_WIDTH_OF_RESPONSE)
+        return slice_step(log_density, log_u, rng, width=width)
 
     def _with_loadings_scaled(
         self, state: FactorState, spread: float, rng: np.random.Generator

@@ -132,9 +132,7 @@ class GaussianPosterior:
 
         The weights of a feature are P(related, node); here all features are related.
         """
-        shape = (self.contrasts.n.size, self.log_weights.size)
-        weights = np.broadcast_to(np.exp(self.log_weights), shape)
-        return self.log_alpha, self.log_variance, weights
+        return self.log_alpha, self.log_variance, self.of_features()[1]
 
     def law(self, code: Floats) -> "StudentLaw":
         """Return the law of the features of a new case whose response has this code.

@@ -104,14 +104,8 @@ class MixtureModel:
         n_moves = chains.n_chains * (chains.n_warmup + chains.n_draws * _STEPS_PER_DRAW) * 2 * n
         n_moves += n**3 // _CUBES_PER_MOVE
         sampler = MixtureSampler(self, bits, y, event, kernels=kernels_for_moves(n_moves))
-        draws = run_chains(
-            sampler.start,
-            sampler.step,
-            sampler.record,
-            chains,
-            watched=WATCHED,
-            thin=_STEPS_PER_DRAW,
-        )
+        verbs = (sampler.start, sampler.step, sampler.record)
+        draws = run_chains(*verbs, chains, watched=WATCHED, thin=_STEPS_PER_DRAW)
         return sampler.posterior(draws)
 
     @property
@@ -222,19 +216,10 @@ class MixtureSampler:
     def step_labels(self, state: ChainState, rng: np.random.Generator) -> None:
         """Draw each label, and try exchanges."""
         uniforms = rng.random(2 * self.n)
-        pairs = self._pairs(rng)
+        given = (self.bits, self.y, self.total, self._pairs(rng), uniforms)
         move, n_moves = 0, uniforms.size
         while move < n_moves:
-            move = self._move(
-                state.labels,
-                self.bits,
-                self.y,
-                self.total,
-                pairs,
-                uniforms,
-                self.label_weights(state.node),
-                move,
-            )
+            move = self._move(state.labels, *given, self.label_weights(state.node), move)
             if move < n_moves:
                 self._need_around(state)
 

@@ -35,10 +35,6 @@ class Labelled(NamedTuple):
         z = np.array(z, dtype=np.int64)
         return cls(z, z @ bits, np.array([np.sum(z * (1 - y)), np.sum(z * y)], dtype=np.int64))
 
-    def copied(self) -> "Labelled":
-        """Return a copy."""
-        return Labelled(*(array.copy() for array in self))
-
 
 class LabelWeights(NamedTuple):
     """Log posterior weights of labels at one alpha, as tables of its terms.

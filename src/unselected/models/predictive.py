@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import sici
 
 from unselected._typing import Floats
@@ -91,3 +91,11 @@ class Predictive:
             below = self._cdf(middle) < levels
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray(self.center + self.scale * np.sinh(0.5 * (low + high)))
+
+
+def checked_levels(levels: ArrayLike) -> Floats:
+    """Return the levels of quantiles as an array, or raise where one is not between 0 and 1."""
+    wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
+        raise ValueError(f"quantiles={wanted.tolist()} must be numbers above 0 and below 1.")
+    return wanted

@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from unselected._typing import Bools, Floats
 from unselected.models.gaussian_posterior import GaussianPosterior
-from unselected.models.predictive import Predictive
+from unselected.models.predictive import Predictive, checked_levels
 from unselected.models.regression_laws import FeatureLines, log_product
 from unselected.numerics.quadrature import find_peaks, log_sum
 
@@ -112,9 +112,7 @@ class RegressionPosterior:
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return quantiles of the predictive distributions of rows, shape (rows, levels)."""
-        wanted = np.atleast_1d(np.asarray(levels, dtype=np.float64))
-        if wanted.ndim != 1 or not wanted.size or not np.all((wanted > 0.0) & (wanted < 1.0)):
-            raise ValueError(f"quantiles={wanted.tolist()} must be numbers above 0 and below 1.")
+        wanted = checked_levels(levels)
         result = np.empty((len(X), wanted.size))
         for rows, part in self.predictive(X):
             result[rows] = part.quantiles(wanted)

@@ -5,6 +5,7 @@ extra ``latent`` and are loaded when first needed.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -258,7 +259,7 @@ def run_chains(
     generators = [np.random.default_rng(child) for child in children]
     chains: list[list[dict[str, NDArray[Any]]]] = []
     n_warmup = settings.n_warmup
-    with _bar(settings.n_steps, settings.progress) as bar:
+    with _bar(settings) as bar:
         for chain, rng in enumerate(generators):
             state, records = start(chain, rng), []
             for i in range(n_warmup + settings.n_draws):
@@ -266,7 +267,8 @@ def run_chains(
                     state = step(state, rng)
                 if i >= n_warmup:
                     records.append({k: np.array(v) for k, v in record(state).items()})
-                bar.update()
+                if bar is not None:
+                    bar.update()
             chains.append(records)
     names = chains[0][0]
     arrays = {
@@ -275,18 +277,8 @@ def run_chains(
     return Draws(arrays, watched)
 
 
-class _NoBar:
-    """Stands in for the progress bar where none is shown."""
-
-    def __enter__(self) -> "_NoBar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def update(self) -> None:
-        """Show nothing."""
-
-
-def _bar(total: int, progress: bool) -> Any:
-    return library("tqdm").tqdm(total=total, unit=" draws", smoothing=0) if progress else _NoBar()
+def _bar(settings: ChainSettings) -> Any:
+    """Return a progress bar, or a context without one."""
+    if not settings.progress:
+        return nullcontext()
+    return library("tqdm").tqdm(total=settings.n_steps, unit=" draws", smoothing=0)

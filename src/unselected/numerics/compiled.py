@@ -87,81 +87,50 @@ def count_words(words, in_class_one, total, seen):
 
 
 @_compile
-def _add_four_squares(a, b, c, d, center, total, squares):
+def _add_four_differences(a, b, c, d, y, center, total, squares, products):
     for j in range(total.size):
         m = center[j]
         A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
         total[j] += (A + B) + (C + D)
         squares[j] += (A * A + B * B) + (C * C + D * D)
+        if y is not None:  # decided when it is compiled
+            products[j] += (A * y[0] + B * y[1]) + (C * y[2] + D * y[3])
 
 
 @_compile
-def _add_one_square(a, center, total, squares):
+def _add_one_difference(a, y, center, total, squares, products):
     for j in range(total.size):
         A = a[j] - center[j]
         total[j] += A
         squares[j] += A * A
+        if y is not None:
+            products[j] += A * y[0]
 
 
 @_compile
-def sum_rows(flat, starts, sizes, center, total, squares):
+def sum_rows(flat, starts, sizes, y, center, total, squares, products):
     """Add, for each class, the differences from ``center`` (width,) and their squares.
 
     ``flat`` is the memory of the rows, ``starts`` holds where each row begins, grouped by class;
     ``total`` and ``squares`` have shape (G, width). In this form the compiler knows that the values
-    of a row are contiguous.
+    of a row are contiguous. Where real responses ``y`` are given, the products with them are added
+    to ``products`` (width,); otherwise both are None.
     """
     w, i = center.size, 0
     for g in range(sizes.size):
         stop = i + sizes[g]
         while i < stop:
             a = flat[starts[i] : starts[i] + w]
+            some = None if y is None else y[i : i + _FOUR]
             if i + _FOUR <= stop:
                 b = flat[starts[i + 1] : starts[i + 1] + w]
                 c = flat[starts[i + 2] : starts[i + 2] + w]
                 d = flat[starts[i + 3] : starts[i + 3] + w]
-                _add_four_squares(a, b, c, d, center, total[g], squares[g])
+                _add_four_differences(a, b, c, d, some, center, total[g], squares[g], products)
                 i += _FOUR
             else:
-                _add_one_square(a, center, total[g], squares[g])
+                _add_one_difference(a, some, center, total[g], squares[g], products)
                 i += 1
-
-
-@_compile
-def _add_four_products(a, b, c, d, y, center, total, squares, products):
-    for j in range(total.size):
-        m = center[j]
-        A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
-        total[j] += (A + B) + (C + D)
-        squares[j] += (A * A + B * B) + (C * C + D * D)
-        products[j] += (A * y[0] + B * y[1]) + (C * y[2] + D * y[3])
-
-
-@_compile
-def _add_one_product(a, y, center, total, squares, products):
-    for j in range(total.size):
-        A = a[j] - center[j]
-        total[j] += A
-        squares[j] += A * A
-        products[j] += A * y
-
-
-@_compile
-def sum_products(flat, starts, y, center, total, squares, products):
-    """Add the differences from ``center``, their squares, and their products with y."""
-    w, i, n = center.size, 0, starts.size
-    while i < n:
-        a = flat[starts[i] : starts[i] + w]
-        if i + _FOUR <= n:
-            b = flat[starts[i + 1] : starts[i + 1] + w]
-            c = flat[starts[i + 2] : starts[i + 2] + w]
-            d = flat[starts[i + 3] : starts[i + 3] + w]
-            some = y[i : i + _FOUR]
-            _add_four_products(a, b, c, d, some, center, total, squares, products)
-            i += _FOUR
-        else:
-            _add_one_product(a, y[i], center, total, squares, products)
-            i += 1
 
 
 @_compile

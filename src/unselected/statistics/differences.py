@@ -13,13 +13,11 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats, Ints
-from unselected.columns.blocks import check_finite, copied_blocks, has_solid_rows
+from unselected.columns.blocks import copied_blocks, has_solid_rows
 from unselected.columns.sources import SparseColumns
-from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.moments import Moments
 from unselected.statistics.unscored import SCORED
 
-# The position of a column that was summed along with a copy.
-FIRST = np.array([0])
 # Sums of squares beyond these lose some or all of their digits.
 _SMALLEST, _LARGEST = 1e-280, 1e280
 # Where subtracting the mean afterwards leaves less than this of the squares, three digits are lost.
@@ -60,11 +58,6 @@ def to_be_made_dense(X: SparseColumns, squares: Floats) -> list[NDArray[np.intp]
     return [others[start : start + width] for start in range(0, others.size, width)]
 
 
-def in_company(X: NDArray[Any]) -> NDArray[Any]:
-    """Return a column twice, because numpy adds the rows of a single column in another order."""
-    return np.repeat(X, 2, axis=1)
-
-
 def centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
     """Return a value of each column, and the differences of all values from it."""
     center = X[0].astype(np.float64)
@@ -76,13 +69,7 @@ def centred(X: NDArray[Any]) -> tuple[Floats, Floats]:
     return center, np.subtract(X, center, dtype=np.float64, order="C")
 
 
-def check_differences(D: Floats, X: NDArray[Any], label: ColumnNamer) -> None:
-    """Raise where the differences are infinite because a value is."""
-    if not np.isfinite(D.sum()):
-        check_finite(X, label, missing_allowed=True)
-
-
-def check_size(moments: ClassMoments | LineMoments, X: NDArray[Any], label: ColumnNamer) -> None:
+def check_size(moments: Moments, X: NDArray[Any], label: ColumnNamer) -> None:
     """Raise where values are so far apart, or so close, that their squares lose digits."""
     squares = np.where(moments.reasons() == SCORED, moments.between + moments.within, 1.0)
     wrong = ~(squares < _LARGEST)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, picked
 from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
-from unselected.statistics.class_sums import class_block
-from unselected.statistics.line_sums import line_block
+from unselected.statistics.class_sums import ClassSums
+from unselected.statistics.differences import centred
+from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
 
 # Where less than this part of a sum of squares is left, the subtraction has lost digits.
@@ -53,11 +54,6 @@ class LeftOut:
     def each_of(cls, n: int) -> "list[LeftOut]":
         """Return each single case."""
         return [cls.rows(np.array([i]), n) for i in range(n)]
-
-    @classmethod
-    def of_folds(cls, fold_of: Ints) -> "list[LeftOut]":
-        """Return the cases of each fold; ``fold_of`` says which one a case is in."""
-        return [cls.rows(np.flatnonzero(fold_of == f), fold_of.size) for f in np.unique(fold_of)]
 
 
 def counts_without(
@@ -100,15 +96,12 @@ class _Differences:
     @classmethod
     def of(cls, X: NDArray[Any], label: ColumnNamer) -> "_Differences":
         check_finite(X, label, missing_allowed=True)
-        numbers = X.astype(np.float64)
-        unknown = np.isnan(numbers) if np.isnan(numbers.sum()) else None
-        first = 0 if unknown is None else np.argmin(unknown, axis=0)
-        center = numbers[first, np.arange(X.shape[1])]
-        numbers -= center
+        center, values = centred(X)
+        unknown = np.isnan(values) if np.isnan(values.sum()) else None
         if unknown is None:
-            return cls(center, numbers, None)
-        numbers[unknown] = 0.0
-        return cls(center, numbers, ~unknown)
+            return cls(center, values, None)
+        values[unknown] = 0.0
+        return cls(center, values, ~unknown)
 
     def n_known(self, rows: Ints) -> NDArray[Any]:
         """Return the numbers of known values among some rows, (width,), or (1,) if equal."""
@@ -136,45 +129,6 @@ class SomeMoments:
     moments: ClassMoments
     places: Ints | None
     n_others: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Promising:
-    """A quick filter for leave-one-out: which columns can be among the best of a block.
-
-    Without a case x of class g the sums of squares around all means and around the class means are
-
-        T' = T - (x - m)^2 n / (n - 1),  W' = W - (x - m_g)^2 n_g / (n_g - 1),
-
-    and every score grows with T' / W'. No value may be missing.
-    """
-
-    values: Floats
-    mean: Floats
-    squares: Floats
-    class_means: Floats
-    sizes: Ints
-
-    @classmethod
-    def of(cls, d: _Differences, class_means: Floats, within: Floats, sizes: Ints) -> "_Promising":
-        mean = sizes @ class_means / sizes.sum()
-        between = sizes @ (class_means - mean) ** 2
-        return cls(d.values, mean, np.stack([within + between, within]), class_means, sizes)
-
-    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
-    def places(self, row: int, g: int, k: int) -> Ints | None:
-        """Return the columns that may be among the k best without a case; None for all."""
-        n, x = int(self.sizes.sum()), self.values[row]
-        if k >= x.size or self.sizes[g] < 2:
-            return None
-        total, within = self.squares
-        within = within - (x - self.class_means[g]) ** 2 * (self.sizes[g] / (self.sizes[g] - 1.0))
-        ratio = (total - (x - self.mean) ** 2 * (n / (n - 1.0))) / within
-        doubtful = ~(within > _LITTLE * self.squares[1])
-        ratio[doubtful] = 0.0  # their scores are not known: they neither compete nor drop out
-        kth = np.partition(ratio, x.size - k)[x.size - k]
-        # Where this is large, the effect of rounding on ratio - 1 is small.
-        return np.flatnonzero((ratio >= kth - 1e-6 * max(kth - 1.0, 1e-3)) | doubtful)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,17 +177,40 @@ class _ClassSums:
         return np.asarray(self.squares.sum(axis=0))
 
     @cached_property
-    def promising(self) -> _Promising:
-        """The quick filter of columns that can be among the best."""
-        return _Promising.of(self.d, self.mean, self.all_squares, self.sizes)
+    def _around_all(self) -> tuple[Floats, Floats]:
+        """The means over all classes, and the sums of squares around them."""
+        mean = self.sizes @ self.mean / self.sizes.sum()
+        return mean, self.all_squares + self.sizes @ (self.mean - mean) ** 2
+
+    def _promising(self, row: int, k: int) -> Ints | None:
+        """Return the columns that may be among the k best without a case; None for all.
+
+        Without a case x of class g the sums of squares around all means and around the class means
+        are
+
+            T' = T - (x - m)^2 n / (n - 1),  W' = W - (x - m_g)^2 n_g / (n_g - 1),
+
+        and every score grows with T' / W'. No value may be missing.
+        """
+        n, g, x = self.y.size, self.y[row], self.d.values[row]
+        if k >= x.size or self.sizes[g] < 2:
+            return None
+        mean, total = self._around_all
+        share = self.sizes[g] / (self.sizes[g] - 1.0)
+        within = self.all_squares - (x - self.mean[g]) ** 2 * share
+        ratio = (total - (x - mean) ** 2 * (n / (n - 1.0))) / within
+        doubtful = ~(within > _LITTLE * self.all_squares)
+        ratio[doubtful] = 0.0  # their scores are not known: they neither compete nor drop out
+        kth = np.partition(ratio, x.size - k)[x.size - k]
+        # Where this is large, the effect of rounding on ratio - 1 is small.
+        return np.flatnonzero((ratio >= kth - 1e-6 * max(kth - 1.0, 1e-3)) | doubtful)
 
     @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def without(self, left: LeftOut, n_best: int | None) -> SomeMoments:
         """Return the moments without a set of cases, of the columns that can be selected."""
         d, y, places = self.d, self.y, None
         if n_best is not None and left.out.size == 1 and d.known is None:
-            row = int(left.out[0])
-            places = self.promising.places(row, int(y[row]), n_best)
+            places = self._promising(int(left.out[0]), n_best)
         some: Ints | slice = slice(None) if places is None else places
         which = np.arange(self.X.shape[1])[some]
         own_n = self.n.copy() if self.n.shape[1] == 1 else self.n[:, some].copy()
@@ -245,14 +222,16 @@ class _ClassSums:
             taken = np.sum(d.around(self.mean[g, some], out, some) ** 2, axis=0)
             moved = own_mean[g] - self.mean[g, some]
             own_squares[g] = self.squares[g, some] - taken - own_n[g] * moved**2
-        sizes = np.bincount(y[left.kept], minlength=self.sizes.size)
-        moments = ClassMoments(sizes, own_n, d.center[some], own_mean, own_squares.sum(axis=0))
-        again = _to_be_summed_anew(moments.within, self.all_squares[some])
+        rest = ClassSums(y[left.kept], self.sizes.size)
+        within = own_squares.sum(axis=0)
+        moments = ClassMoments(d.center[some], own_mean, within, rest.sizes, own_n)
+        again = _to_be_summed_anew(within, self.all_squares[some])
         if again.size:
-            rest, classes = self.X[np.ix_(left.kept, which[again])], y[left.kept]
-            order = np.argsort(classes, kind="stable")
-            names = picked(self.label, which[again])
-            moments = moments.with_columns(again, class_block(rest, order, sizes, names))
+            values, names = (
+                self.X[np.ix_(left.kept, which[again])],
+                picked(self.label, which[again]),
+            )
+            moments = moments.with_columns(again, rest.exact(values, names))
         return SomeMoments(moments, places, self.X.shape[1] - which.size)
 
 
@@ -281,7 +260,6 @@ def line_moments_without(
     Columns with missing values are summed again for each set, because their known cases differ.
     """
     d = _Differences.of(X, label)
-    width = X.shape[1]
     Y = y - y.mean()
     sums, mean = d.values.sum(axis=0), d.values.mean(axis=0)
     squares = np.sum((d.values - mean) ** 2, axis=0)
@@ -296,21 +274,11 @@ def line_moments_without(
         total = squares - np.sum(away**2, axis=0) - m * (own_mean - mean) ** 2
         shift = rest_mean - y.mean()
         sxy = products - Y[left.out] @ away - m * shift * (own_mean - mean)
-        moments = LineMoments(
-            unit=float(np.sqrt(syy / m)),
-            n=np.full(width, m),
-            center=d.center,
-            offset=own_mean,
-            y_mean=np.full(width, rest_mean),
-            syy=np.full(width, syy),
-            sxy=sxy,
-            within=total - sxy**2 / syy,
-            complete=(m, syy),
-        )
-        again = np.union1d(_to_be_summed_anew(moments.within, squares), holes)
+        sums_of_y, within = ((m, syy), m, rest_mean, syy), total - sxy**2 / syy
+        moments = LineMoments.of(*sums_of_y, d.center, own_mean, sxy, within)
+        again = np.union1d(_to_be_summed_anew(within, squares), holes)
         if again.size:
-            names = picked(label, again)
-            exact = line_block(X[np.ix_(left.kept, again)], rest, names)
+            exact = LineSums(rest).exact(X[np.ix_(left.kept, again)], picked(label, again))
             moments = moments.with_columns(again, exact)
         yield moments
 

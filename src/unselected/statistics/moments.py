@@ -5,9 +5,10 @@ each class, or y itself. The sufficient statistics are its mean, the size of eac
 response can explain, and the residual sum of squares.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,6 @@ from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
 
 # Responses whose sum of squares is at most this part of that of all cases count as equal.
 _NO_SPREAD = 1e-12
-# The fields of `LineMoments` that have an entry for each column.
-_LINE_ARRAYS = ("n", "center", "offset", "y_mean", "syy", "sxy", "within")
 
 
 @dataclass(frozen=True)
@@ -77,32 +76,71 @@ class Contrasts:
 
 
 @dataclass(frozen=True)
-class ClassMoments:
-    """Means by class of p columns, and the sums of squares within classes.
+class Moments(ABC):
+    """Means and sums of squares of p columns, one along the last axis of each array."""
 
-    Attributes
-    ----------
-    sizes : array of shape (G,)
-        Cases of each class.
-    n : array of shape (G, p), or (G, 1) where no value is missing
-        Known values of each class.
-    center : array of shape (p,)
-        A value near which the column's values lie.
-    offset : array of shape (G, p)
-        Class means minus ``center``.
-    within : array of shape (p,)
-    """
-
-    sizes: Ints
-    n: Ints
     center: Floats
     offset: Floats
     within: Floats
+
+    # The fields that have an entry for each column.
+    _of_columns: ClassVar[tuple[str, ...]] = ("center", "offset", "within")
 
     @property
     def size(self) -> int:
         """The number of columns."""
         return self.center.size
+
+    @property
+    @abstractmethod
+    def between(self) -> Floats:
+        """The sums of squares that the response explains."""
+
+    @abstractmethod
+    def reasons(self) -> Ints:
+        """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
+
+    def take(self, columns: Ints) -> Self:
+        """Return the moments of some columns."""
+        arrays: Any = {name: getattr(self, name)[..., columns] for name in self._of_columns}
+        return replace(self, **arrays)
+
+    @classmethod
+    def united(cls, parts: list[Self]) -> Self:
+        """Return the moments of the columns of all parts, one part after the other."""
+        arrays: Any = {
+            name: np.concatenate([getattr(part, name) for part in parts], axis=-1)
+            for name in cls._of_columns
+        }
+        return replace(parts[0], **arrays)
+
+    def with_columns(self, columns: Ints, other: Self) -> Self:
+        """Return the moments with those of some columns replaced."""
+        arrays: Any = {name: getattr(self, name).copy() for name in self._of_columns}
+        for name, values in arrays.items():
+            values[..., columns] = getattr(other, name)
+        return replace(self, **arrays)
+
+
+@dataclass(frozen=True)
+class ClassMoments(Moments):
+    """Means by class of p columns, and the sums of squares within classes.
+
+    Attributes
+    ----------
+    center : array of shape (p,)
+        A value near which the column's values lie.
+    offset : array of shape (G, p)
+        Class means minus ``center``.
+    within : array of shape (p,)
+    sizes : array of shape (G,)
+        Cases of each class.
+    n : array of shape (G, p), or (G, 1) where no value is missing
+        Known values of each class.
+    """
+
+    sizes: Ints
+    n: Ints
 
     @property
     def complete(self) -> bool:
@@ -119,48 +157,27 @@ class ClassMoments:
     def _grand_offset(self) -> Floats:
         return np.asarray(np.sum(self.n * self.offset, axis=0) / self.n.sum(axis=0))
 
-    def take(self, columns: Ints) -> "ClassMoments":
+    def take(self, columns: Ints) -> Self:
         """Return the moments of some columns."""
-        return ClassMoments(
-            self.sizes,
-            self.n if self.complete else self.n[:, columns],
-            self.center[columns],
-            self.offset[:, columns],
-            self.within[columns],
-        )
+        n = self.n if self.complete else self.n[:, columns]
+        return replace(super().take(columns), n=n)
 
     @classmethod
-    def united(cls, parts: "list[ClassMoments]") -> "ClassMoments":
+    def united(cls, parts: list[Self]) -> Self:
         """Return the moments of the columns of all parts, one part after the other."""
-        sizes = parts[0].sizes
-        n = sizes[:, np.newaxis]
+        n = parts[0].sizes[:, np.newaxis]
         if not all(part.complete for part in parts):
-            shapes = [(sizes.size, part.size) for part in parts]
-            each = zip(parts, shapes, strict=True)
-            n = np.concatenate([np.broadcast_to(part.n, shape) for part, shape in each], axis=1)
-        return cls(
-            sizes,
-            n,
-            np.concatenate([part.center for part in parts]),
-            np.concatenate([part.offset for part in parts], axis=1),
-            np.concatenate([part.within for part in parts]),
-        )
+            each = [np.broadcast_to(part.n, part.offset.shape) for part in parts]
+            n = np.concatenate(each, axis=1)
+        return replace(super().united(parts), n=n)
 
-    def with_columns(self, columns: Ints, other: "ClassMoments") -> "ClassMoments":
+    def with_columns(self, columns: Ints, other: Self) -> Self:
         """Return the moments with those of some columns replaced."""
-        n, (center, offset, within) = (
-            self.n,
-            (values.copy() for values in (self.center, self.offset, self.within)),
-        )
+        n = self.n
         if not other.complete:
-            n = np.broadcast_to(n, offset.shape).copy()
+            n = np.broadcast_to(n, self.offset.shape).copy()
             n[:, columns] = other.n
-        center[columns], offset[:, columns], within[columns] = (
-            other.center,
-            other.offset,
-            other.within,
-        )
-        return ClassMoments(self.sizes, n, center, offset, within)
+        return replace(super().with_columns(columns, other), n=n)
 
     def patterns(self) -> tuple[Ints, Ints]:
         """Return the distinct class counts (m, G), those of complete columns first.
@@ -219,65 +236,56 @@ def class_axes(counts: Ints) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class LineMoments:
+class LineMoments(Moments):
     """Means and sums of squares and products of p columns with a real response y.
 
     Attributes
     ----------
+    center, offset : arrays of shape (p,)
+        The mean of a column is ``center + offset``.
+    within : array of shape (p,)
+        The residual sum of squares around the line.
     unit : float
         Standard deviation of the response, of all cases (divisor n): the unit of a slope.
     n : array of shape (p,)
         Known values; the response below is that of the cases with known values.
-    center, offset : arrays of shape (p,)
-        The mean of a column is ``center + offset``.
     y_mean, syy : arrays of shape (p,)
         Mean of the response and its sum of squares.
     sxy : array of shape (p,)
-    within : array of shape (p,)
-        The residual sum of squares around the line.
     complete : tuple of int and float
         ``n`` and ``syy`` of a column without missing values.
     """
 
     unit: float
     n: Ints
-    center: Floats
-    offset: Floats
     y_mean: Floats
     syy: Floats
     sxy: Floats
-    within: Floats
     complete: tuple[int, float]
 
-    @property
-    def size(self) -> int:
-        """The number of columns."""
-        return self.center.size
+    _of_columns: ClassVar[tuple[str, ...]] = (*Moments._of_columns, "n", "y_mean", "syy", "sxy")
+
+    @classmethod
+    def of(
+        cls,
+        complete: tuple[int, float],
+        n: Any,
+        y_mean: Any,
+        syy: Any,
+        center: Floats,
+        offset: Floats,
+        sxy: Floats,
+        within: Floats,
+    ) -> "LineMoments":
+        """Return moments; ``n``, ``y_mean`` and ``syy`` may be one number for all columns."""
+        unit = float(np.sqrt(complete[1] / complete[0]))
+        n, y_mean, syy = (np.full(center.size, value) for value in (n, y_mean, syy))
+        return cls(center, offset, within, unit, n, y_mean, syy, sxy, complete)
 
     @cached_property
     def between(self) -> Floats:
         """The sums of squares that the lines explain."""
         return np.asarray(self.sxy**2 / self.syy)
-
-    def take(self, columns: Ints) -> "LineMoments":
-        """Return the moments of some columns."""
-        arrays = {name: getattr(self, name)[columns] for name in _LINE_ARRAYS}
-        return replace(self, **arrays)
-
-    @classmethod
-    def united(cls, parts: "list[LineMoments]") -> "LineMoments":
-        """Return the moments of the columns of all parts, one part after the other."""
-        arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in _LINE_ARRAYS
-        }
-        return replace(parts[0], **arrays)
-
-    def with_columns(self, columns: Ints, other: "LineMoments") -> "LineMoments":
-        """Return the moments with those of some columns replaced."""
-        arrays = {name: getattr(self, name).copy() for name in _LINE_ARRAYS}
-        for name, values in arrays.items():
-            values[columns] = getattr(other, name)
-        return replace(self, **arrays)
 
     def patterns(self) -> tuple[Floats, Ints]:
         """Return the distinct (n, syy), complete columns' first, and each column's index."""

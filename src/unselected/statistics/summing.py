@@ -1,7 +1,7 @@
 """One pass over real-valued columns: means and sums of squares, by class or along a response.
 
-`class_sums` and `line_sums` hold the sums over one block. This module runs them over all blocks, in
-threads or on workers.
+`block_sums`, `class_sums` and `line_sums` hold the sums over one block. This module
+runs them over all blocks, in threads or on workers.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,16 +25,14 @@ from unselected.columns.dask import DaskColumns, only
 from unselected.columns.sources import SparseColumns
 from unselected.columns.subset import ColumnSubset
 from unselected.numerics.kernels import kernels_for
-from unselected.statistics.class_sums import class_block_of, sparse_class_moments
-from unselected.statistics.line_sums import line_block_of, sparse_line_moments
+from unselected.statistics.block_sums import BlockSums, M
+from unselected.statistics.class_sums import ClassSums
+from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
 
 _T = TypeVar("_T")
-_M = TypeVar("_M", ClassMoments, LineMoments)
 # A function of the moments of some columns, and of which columns of the table they are.
-Then = Callable[[_M, ColumnSubset], _T]
-# Returns the moments of a block; the names of its columns are for errors.
-_Block = Callable[[NDArray[Any], ColumnNamer], _M]
+Then = Callable[[M, ColumnSubset], _T]
 
 
 def class_moments(
@@ -68,7 +66,7 @@ def line_moments(X: Columns, y: Floats, label: ColumnNamer = "column {}".format)
     return LineMoments.united(list(over_line_moments(X, y, label, _as_it_is)))
 
 
-def _as_it_is(moments: _M, subset: ColumnSubset) -> _M:  # noqa: ARG001
+def _as_it_is(moments: M, subset: ColumnSubset) -> M:  # noqa: ARG001
     return moments
 
 
@@ -94,43 +92,31 @@ def over_class_moments(
     then : callable
         ``then(moments, subset)`` runs where the sums were computed, in a thread or on a worker.
     """
-    if isinstance(X, SparseColumns):
-        yield then(sparse_class_moments(X, y, n_classes, label), ColumnSubset.everyone(X.shape[1]))
-        return
-    order, sizes = np.argsort(y, kind="stable"), np.bincount(y, minlength=n_classes)
-    n_values = X.shape[0] * X.shape[1]
-    block: _Block[ClassMoments] = partial(
-        class_block_of, order=order, sizes=sizes, n_values=n_values
-    )
-    yield from _over_blocks(X, block, label, then, ClassMoments.united)
+    return _over_blocks(X, ClassSums(y, n_classes), label, then, X.shape[0] * X.shape[1])
 
 
 def over_line_moments(
     X: Columns, y: Floats, label: ColumnNamer, then: Then[LineMoments, _T]
 ) -> Iterator[_T]:
     """Compute the moments with a real response, as `over_class_moments` does by class."""
-    if isinstance(X, SparseColumns):
-        yield then(sparse_line_moments(X, y, label), ColumnSubset.everyone(X.shape[1]))
-        return
-    block: _Block[LineMoments] = partial(line_block_of, y=y, n_values=X.shape[0] * X.shape[1])
-    yield from _over_blocks(X, block, label, then, LineMoments.united)
+    return _over_blocks(X, LineSums(y), label, then, X.shape[0] * X.shape[1])
 
 
 def _over_blocks(
-    X: Columns,
-    block: _Block[_M],
-    label: ColumnNamer,
-    then: Then[_M, _T],
-    unite: Callable[[list[_M]], _M],
+    X: Columns, sums: BlockSums[M], label: ColumnNamer, then: Then[M, _T], n_values: int
 ) -> Iterator[_T]:
+    """Yield results of ``then``; ``n_values``, of the whole table, says whether to compile."""
     p = X.shape[1]
+    if isinstance(X, SparseColumns):
+        yield then(sums.of_sparse(X, label), ColumnSubset.everyone(p))
+        return
     if isinstance(X, DaskColumns):
-        work = partial(_chunk, block=block, label=label, then=then, unite=unite, p=p)
+        work = partial(_chunk, sums=sums, label=label, then=then, n_values=n_values, p=p)
         yield from (part for _, part in X.with_whole_columns().over_chunks(work, only))
         return
 
     def work_here(columns: slice) -> _T:
-        moments = block(X[:, columns], shifted(label, columns.start))
+        moments = sums.block(X[:, columns], shifted(label, columns.start), n_values)
         return then(moments, ColumnSubset(np.arange(columns.start, columns.stop), p))
 
     yield from in_threads(work_here, _blocks(X))
@@ -148,14 +134,15 @@ def _chunk(
     rows: slice,  # noqa: ARG001
     columns: slice,
     *,
-    block: _Block[_M],
+    sums: BlockSums[M],
     label: ColumnNamer,
-    then: Then[_M, _T],
-    unite: Callable[[list[_M]], _M],
+    then: Then[M, _T],
+    n_values: int,
     p: int,
 ) -> _T:
     """Return the result of ``then`` for a chunk of whole columns, on a worker."""
     with in_one_thread():
         here = shifted(label, columns.start)
-        parts = list(_over_blocks(chunk, block, here, _as_it_is, unite))
-    return then(unite(parts), ColumnSubset(np.arange(columns.start, columns.stop), p))
+        parts = list(_over_blocks(chunk, sums, here, _as_it_is, n_values))
+    moments = type(parts[0]).united(parts)
+    return then(moments, ColumnSubset(np.arange(columns.start, columns.stop), p))
