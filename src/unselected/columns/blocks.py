@@ -112,6 +112,21 @@ def check_finite(X: Columns, label: ColumnNamer, *, missing_allowed: bool = Fals
         )
 
 
+def find_missing(
+    X: NDArray[Any], label: ColumnNamer, *, missing_allowed: bool
+) -> NDArray[np.bool_] | None:
+    """Return where values are missing, None where none is; raise as `check_finite` does.
+
+    >>> find_missing(np.array([[0.0, np.nan]]), str, missing_allowed=True).tolist()
+    [[False, True]]
+    """
+    check_finite(X, label, missing_allowed=missing_allowed)
+    if not missing_allowed or X.dtype.kind != "f":
+        return None
+    missing = np.isnan(X)
+    return missing if missing.any() else None
+
+
 def _check_finite_source(X: ColumnSource, label: ColumnNamer, missing_allowed: bool) -> None:
     stored_are_fine = isinstance(X, SparseColumns) and np.all(np.isfinite(X.values))
     if X.dtype.kind == "f" and not stored_are_fine:
