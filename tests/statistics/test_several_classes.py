@@ -138,6 +138,13 @@ def test_one_value_in_the_middle_is_the_median_however_large():
     check(X, np.array([0, 1, 1, 0]), 2, "median")
 
 
+def test_a_column_mostly_at_its_largest_value_is_cut_below_it():
+    """Also where that is negative, so that what stands for missing values must not be larger."""
+    X = np.array([[-3.0], [np.nan], [-2.0], [-2.0], [-2.0]])
+    counts = check(X, np.array([0, 1, 1, 2, 2]), 3, "auto")
+    assert counts.ones.tolist() == [[0], [1], [2]]
+
+
 def test_a_class_without_cases_has_no_ones(seed):
     rng = np.random.default_rng(seed)
     X, y = numbers(rng, 30, P), np.array([0, 2, 3]).repeat(10)
