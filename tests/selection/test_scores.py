@@ -219,6 +219,26 @@ def test_counts_are_looked_up_or_computed_alike(p, dtype):
     assert "rough" not in vars(scores) or p < 120
 
 
+def test_known_values_follow_their_columns_when_parts_are_united():
+    """Complete parts know all values, and columns are sorted by number."""
+    sizes = np.array([4, 5, 6])
+    whole, holes = np.array([[1, 2], [3, 4], [5, 6]]), np.array([[0, 1], [2, 3], [4, 0]])
+    parts = [
+        (ClassCounts(whole, sizes), [1, 6]),
+        (ClassCounts(holes, sizes, known=holes + 1), [0, 4]),
+    ]
+    united = CountScores.united(
+        [
+            CountScores(Counted(c, np.array(columns) / 8), ColumnSubset(np.array(columns), 9))
+            for c, columns in parts
+        ]
+    )
+    assert united.subset.columns.tolist() == [0, 1, 4, 6]
+    assert united.counted.cuts.tolist() == [0.0, 0.125, 0.5, 0.75]
+    assert united.counts.ones.tolist() == [[0, 1, 1, 2], [2, 3, 3, 4], [4, 5, 0, 6]]
+    assert united.counts.known.tolist() == [[1, 4, 2, 4], [3, 5, 4, 5], [5, 6, 1, 6]]
+
+
 def test_counts_of_a_wide_class_do_not_overflow_in_the_lookup():
     rng = np.random.default_rng(0)
     c = ClassCounts.of_two(

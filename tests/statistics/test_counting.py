@@ -127,3 +127,33 @@ def test_huge_values_are_not_mistaken_for_infinity():
     X[0] = 0
     counts, _ = count_classes(X, np.array([0, 0, 1, 1, 1]), "auto")
     assert counts.I0.tolist() == [1, 1]
+
+
+def test_new_rows_keep_their_missing_values():
+    X = np.array([[0.0, np.nan, 3.0], [1.0, 0.0, np.nan]])
+    cuts = np.array([0.5, 0.5, 2.0])
+    bits = binarize_columns(X, cuts, "auto", str, missing_allowed=True)
+    assert bits.dtype == np.float64
+    np.testing.assert_array_equal(bits, [[0.0, np.nan, 1.0], [1.0, 0.0, np.nan]])
+    two = binarize_columns(X[:, :2], cuts[:2], None, str, missing_allowed=True)
+    np.testing.assert_array_equal(two, bits[:, :2])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.float32])
+def test_new_rows_without_missing_values_are_booleans(dtype):
+    X = np.array([[0, 1], [1, 1]]).astype(dtype)
+    bits = binarize_columns(X, np.full(2, 0.5), None, str, missing_allowed=True)
+    assert bits.dtype == np.bool_
+    np.testing.assert_array_equal(bits, X == 1)
+
+
+def test_new_rows_are_refused_what_training_rows_are():
+    X, cuts = np.array([[0.0, 1.0], [np.nan, 1.0]]), np.full(2, 0.5)
+    with pytest.raises(ValueError, match="column 0 has NaN"):
+        binarize_columns(X, cuts, "auto", "column {}".format)
+    X[0, 1] = np.inf
+    with pytest.raises(ValueError, match="column 1 has infinity in row 0"):
+        binarize_columns(X, cuts, "auto", "column {}".format, missing_allowed=True)
+    X[0, 1] = 4
+    with pytest.raises(ValueError, match=r"column 1 has the value 4\.0 in row 0"):
+        binarize_columns(X, cuts, None, "column {}".format, missing_allowed=True)

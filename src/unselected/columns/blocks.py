@@ -99,9 +99,8 @@ def check_finite(X: Columns, label: ColumnNamer, *, missing_allowed: bool = Fals
     if isinstance(X, ColumnSource):
         _check_finite_source(X, label, missing_allowed)
         return
-    with np.errstate(over="ignore", invalid="ignore"):
-        if X.dtype.kind != "f" or np.isfinite(X.sum(dtype=np.float64)):
-            return
+    if _has_finite_sum(X):
+        return
     wrong = np.isinf(X) if missing_allowed else ~np.isfinite(X)
     if wrong.any():
         row, column = first_fault(wrong)
@@ -110,6 +109,27 @@ def check_finite(X: Columns, label: ColumnNamer, *, missing_allowed: bool = Fals
             f"{label(column)} has {what} in row {row}: fill it in (for example with "
             "sklearn.impute.SimpleImputer), or drop the row or the column."
         )
+
+
+def find_missing(
+    X: NDArray[Any], label: ColumnNamer, *, missing_allowed: bool
+) -> NDArray[np.bool_] | None:
+    """Return where values are missing, None where none is; raise as `check_finite` does.
+
+    >>> find_missing(np.array([[0.0, np.nan]]), str, missing_allowed=True).tolist()
+    [[False, True]]
+    """
+    if _has_finite_sum(X):
+        return None
+    check_finite(X, label, missing_allowed=missing_allowed)
+    missing = np.isnan(X)
+    return missing if missing.any() else None
+
+
+def _has_finite_sum(X: NDArray[Any]) -> bool:
+    """Say whether the sum of all values is finite, so that each of them is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.dtype.kind != "f" or bool(np.isfinite(X.sum(dtype=np.float64)))
 
 
 def _check_finite_source(X: ColumnSource, label: ColumnNamer, missing_allowed: bool) -> None:

@@ -171,13 +171,34 @@ class SparseColumns(ColumnSource):
         """Return the sums of powers of each column's values, each times the weight of its case."""
         return _products(weights, self._with_values(self.values.astype(np.float64) ** power))
 
-    def count_ones(self, y: NDArray[np.intp]) -> Ints:
-        """Return the ones of each column in classes 0 and 1, shape (2, p), of values 0 and 1.
+    def split_missing(self) -> "tuple[SparseColumns, SparseColumns] | None":
+        """Return the values with 0 for the missing ones, and 1 where one is missing.
 
-        One product gives both: a one of class 1 has a weight larger than the number of cases. Sums
-        of integers are exact as long as they fit into the digits of the floats.
+        None where no value is missing.
+
+        >>> from scipy import sparse
+        >>> parts = SparseColumns(sparse.csr_array(np.array([[np.nan, 2.0]]))).split_missing()
+        >>> [part[:, :].tolist() for part in parts]
+        [[[0.0, 2.0]], [[1.0, 0.0]]]
+        """
+        missing = np.isnan(self.values) if self.dtype.kind == "f" else np.array([], dtype=np.bool_)
+        if not missing.any():
+            return None
+        parts = np.where(missing, 0, self.values), missing.astype(self.dtype)
+        known, places = (SparseColumns(self._with_values(values)) for values in parts)
+        return known, places
+
+    def count_ones(self, y: NDArray[np.intp], n_classes: int = 2) -> Ints:
+        """Return the ones of each column in each class, shape (G, p), of values 0 and 1.
+
+        For two classes one product gives both: a one of class 1 has a weight larger than the number
+        of cases. Sums of integers are exact as long as they fit into the digits of the floats.
         """
         n = self.shape[0]
+        if n_classes != 2:
+            in_class = (y == np.arange(n_classes)[:, np.newaxis]).astype(np.float64)
+            numbers = self._with_values(self.values.astype(np.float64))
+            return _products(in_class, numbers).astype(np.int64)
         single = (n + 1) ** 2 < 1 << np.finfo(np.float32).nmant
         matrix = self.matrix
         if not (self.dtype == np.float64 or (single and self.dtype == np.float32)):

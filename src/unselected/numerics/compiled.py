@@ -39,10 +39,10 @@ def _widen(few, total):
 
 @_compile
 def count_rows(X, order, sizes, total, seen):
-    """Add the bytes of each class, rows in this order, to ``total`` (2, width); OR them all."""
+    """Add the bytes of each class, rows in this order, to ``total`` (G, width); OR them all."""
     few = np.zeros(X.shape[1], dtype=np.uint8)
     start = 0
-    for g in range(2):
+    for g in range(sizes.size):
         stop, held = start + sizes[g], 0
         while start < stop:
             if held + _FOUR > _MOST_BITS:
@@ -66,17 +66,18 @@ def _sum_of_bytes(word):
 
 
 @_compile
-def count_words(words, in_class_one, total, seen):
+def count_words(words, in_class, total, seen):
     """Add the bytes of each column, eight cases a word, to ``total`` (2, width); OR the words.
 
-    ``words`` has shape (width, m). Bytes are added in place, at most 255 of them.
+    The first row of ``total`` is of the cases that are not in the class, the second of those that
+    are. ``words`` has shape (width, m). Bytes are added in place, at most 255 of them.
     """
     width, m = words.shape
     for j in range(width):
         column = words[j]
         for start in range(0, m, _MOST_BITS):
             both, ones, found = np.uint64(0), np.uint64(0), np.uint64(0)
-            some, mask = column[start : start + _MOST_BITS], in_class_one[start:]
+            some, mask = column[start : start + _MOST_BITS], in_class[start:]
             for i in range(some.size):  # from 0 on, so that no index can be negative
                 both += some[i]
                 ones += some[i] & mask[i]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats
-from unselected.columns.blocks import Columns, check_finite, in_threads, shifted, wide_blocks
+from unselected.columns.blocks import Columns, in_threads, shifted, wide_blocks
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.scores import CountScores, RealScores
 from unselected.selection.streaming import Accumulator, StreamingSelection
@@ -45,16 +45,15 @@ def count_scores_without(
         Returns a new selection by the same rule; each set has its own.
     """
 
-    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[NDArray[Any], Floats]]:
-        check_finite(values, names)
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[ClassCounts, Floats]]:
         return counts_without(values, y, binarize, names, sets)
 
     def score(
-        counted: tuple[NDArray[Any], Floats], left: LeftOut, subset: ColumnSubset
+        counted: tuple[ClassCounts, Floats],
+        left: LeftOut,  # noqa: ARG001
+        subset: ColumnSubset,
     ) -> CountScores:
-        ones, cuts = counted
-        sizes = np.bincount(y[left.kept], minlength=2)
-        return CountScores(Counted(ClassCounts(ones, sizes), cuts), subset)
+        return CountScores(Counted(*counted), subset)
 
     blocks = wide_blocks(X, X.dtype.itemsize)
     return _scores_without(X, blocks, label, sets, new_stream, block, score, CountScores.united)

@@ -111,11 +111,9 @@ class CountScores:
     def united(cls, parts: "list[CountScores]") -> "CountScores":
         """Return the scores of parts of a table together."""
         subset, order = _together([part.subset for part in parts])
-        counts = [part.counted.counts for part in parts]
-        ones = np.concatenate([part.ones for part in counts], axis=1)[:, order]
+        together = ClassCounts.united([part.counts for part in parts]).take(order)
         cuts = np.concatenate([part.counted.cuts for part in parts])[order]
         n_three_steps = sum(part.counted.n_three_steps for part in parts)
-        together = ClassCounts(ones, counts[0].sizes)
         return cls(Counted(together, cuts, n_three_steps), subset)
 
     @property

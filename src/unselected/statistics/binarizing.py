@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats
-from unselected.columns.blocks import check_finite, first_fault
+from unselected.columns.blocks import find_missing, first_fault
 
 Binarize = Literal["auto", "median"] | float | None
 
@@ -17,80 +17,133 @@ AS_IS = 0.5
 _LARGE = 100
 
 
+# Which values are missing, (n, p); None where none is.
+Missing = NDArray[np.bool_] | None
+
+
 def binarize_columns(
-    X: NDArray[Any], thresholds: Floats, binarize: Binarize, label: ColumnNamer
-) -> NDArray[np.bool_]:
-    """Turn columns of new rows into bits with the cuts of the training rows."""
-    check_finite(X, label)
+    X: NDArray[Any],
+    thresholds: Floats,
+    binarize: Binarize,
+    label: ColumnNamer,
+    missing_allowed: bool = False,
+) -> NDArray[Any]:
+    """Turn columns of new rows into bits with the cuts of the training rows.
+
+    Returns
+    -------
+    bits : array of shape (n, p)
+        Booleans; where a value is missing, floats with 0, 1 and NaN.
+
+    Examples
+    --------
+    >>> X = np.array([[0.2], [np.nan], [0.9]])
+    >>> binarize_columns(X, np.array([0.5]), "auto", str, missing_allowed=True).tolist()
+    [[0.0], [nan], [1.0]]
+    """
+    missing = find_missing(X, label, missing_allowed=missing_allowed)
     if binarize is None:
-        _check_zero_one(X, label)
-    return np.asarray(X > thresholds)
+        _check_zero_one(X, label, missing)
+    above = np.asarray(X > thresholds)
+    return above if missing is None else np.where(missing, np.nan, above)
 
 
-def find_cuts(X: NDArray[Any], binarize: Binarize, label: ColumnNamer) -> Floats:
-    """Return where each column is cut; a value above is a one."""
-    return find_cuts_and_steps(X, binarize, label)[0]
+def find_cuts(
+    X: NDArray[Any], binarize: Binarize, label: ColumnNamer, missing: Missing = None
+) -> Floats:
+    """Return where each column is cut; a known value above is a one."""
+    return find_cuts_and_steps(X, binarize, label, missing)[0]
 
 
 def find_cuts_and_steps(
-    X: NDArray[Any], binarize: Binarize, label: ColumnNamer
+    X: NDArray[Any], binarize: Binarize, label: ColumnNamer, missing: Missing = None
 ) -> tuple[Floats, int]:
     """Return where each column is cut, and the number of columns of three steps "auto" cut."""
     if isinstance(binarize, int | float):
         return np.full(X.shape[1], float(binarize)), 0
     if binarize is None:
-        _check_zero_one(X, label)
+        _check_zero_one(X, label, missing)
         return np.full(X.shape[1], AS_IS), 0
     if binarize == "median":
-        return _median_cuts(X), 0
+        return _median_cuts(X, missing), 0
     cuts = np.full(X.shape[1], AS_IS)
-    other = np.flatnonzero(~are_bits(X))
+    other = np.flatnonzero(~are_bits(X, missing))
     if not other.size:
         return cuts, 0
-    values = X[:, other]
-    cuts[other] = _median_cuts(values)
-    return cuts, count_three_steps(values)
+    values, unknown = X[:, other], None if missing is None else missing[:, other]
+    cuts[other] = _median_cuts(values, unknown)
+    return cuts, count_three_steps(values, unknown)
 
 
-def count_three_steps(X: NDArray[Any]) -> int:
+def count_three_steps(X: NDArray[Any], missing: Missing = None) -> int:
     """Return the number of columns that have three values, which are consecutive integers.
 
-    Genotypes are such columns: 0, 1 or 2 copies of an allele.
+    Genotypes are such columns: 0, 1 or 2 copies of an allele. Missing values are no values.
 
     >>> count_three_steps(np.array([[0, 0, 1, 0.5], [1, 2, 2, 1.5], [2, 0, 1, 2.5]]))
     1
     """
-    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = _ranges(X, missing)
     small = (low > -_LARGE) & (low < _LARGE)
     some = np.flatnonzero(small & (high == low + 2) & (low == np.round(low)))
     middle = X[:, some] == low[some] + 1
     ends = (X[:, some] == low[some]) | (X[:, some] == high[some])
-    return int(np.count_nonzero(np.all(ends | middle, axis=0) & middle.any(axis=0)))
+    fine = ends | middle if missing is None else ends | middle | missing[:, some]
+    return int(np.count_nonzero(np.all(fine, axis=0) & middle.any(axis=0)))
 
 
-def _median_cuts(X: NDArray[Any]) -> Floats:
+def _ranges(X: NDArray[Any], missing: Missing) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the smallest and the largest known value of each column; inf and -inf for none."""
+    if missing is None:
+        return X.min(axis=0), X.max(axis=0)
+    known = ~missing
+    return (
+        X.min(axis=0, where=known, initial=np.inf),
+        X.max(axis=0, where=known, initial=-np.inf),
+    )
+
+
+def _median_cuts(X: NDArray[Any], missing: Missing) -> Floats:
     """Return the median of each column, or the next smaller value where nothing is above it.
 
     Otherwise a column that is mostly at its largest value would become constant.
     """
-    cuts: Floats = np.median(X, axis=0).astype(np.float64)
-    largest = X.max(axis=0)
-    for j in np.flatnonzero((cuts >= largest) & (X.min(axis=0) < largest)):
+    cuts = np.median(X, axis=0) if missing is None else _known_medians(X, missing)
+    cuts = cuts.astype(np.float64)
+    smallest, largest = _ranges(X, missing)
+    for j in np.flatnonzero((cuts >= largest) & (smallest < largest)):
         cuts[j] = X[X[:, j] < largest[j], j].max()
     return cuts
 
 
-def are_bits(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which columns are 0 and 1."""
-    return np.asarray(np.all(_is_zero_one(X), axis=0))
+def _known_medians(X: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the median of the known values of each column; `AS_IS` where there are none.
+
+    >>> X = np.array([[5.0, np.nan], [np.nan, np.nan], [2.0, np.nan]])
+    >>> _known_medians(X, np.isnan(X)).tolist()
+    [3.5, 0.5]
+    """
+    n_known = len(X) - missing.sum(axis=0)
+    ordered, columns = np.sort(X, axis=0), np.arange(X.shape[1])  # the missing values are last
+    low = ordered[np.maximum(n_known - 1, 0) // 2, columns]
+    high = ordered[np.minimum(n_known // 2, len(X) - 1), columns]
+    even = n_known % 2 == 0
+    low[even] = np.mean([low[even], high[even]], axis=0)  # to the last bit as `numpy.median` does
+    return np.where(n_known > 0, low, AS_IS)
 
 
-def _is_zero_one(X: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.asarray((X == 0) | (X == 1))
+def are_bits(X: NDArray[Any], missing: Missing = None) -> NDArray[np.bool_]:
+    """Say which columns are 0 and 1, but for missing values."""
+    return np.asarray(np.all(_is_zero_one(X, missing), axis=0))
 
 
-def _check_zero_one(X: NDArray[Any], label: ColumnNamer) -> None:
-    wrong = ~_is_zero_one(X)
+def _is_zero_one(X: NDArray[Any], missing: Missing) -> NDArray[np.bool_]:
+    is_bit = (X == 0) | (X == 1)
+    return np.asarray(is_bit if missing is None else is_bit | missing)
+
+
+def _check_zero_one(X: NDArray[Any], label: ColumnNamer, missing: Missing) -> None:
+    wrong = ~_is_zero_one(X, missing)
     if wrong.any():
         row, column = first_fault(wrong)
         raise ValueError(

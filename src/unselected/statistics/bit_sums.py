@@ -1,13 +1,15 @@
 """Sums of 0 and 1 by class over a block of columns, in bytes and words."""
 
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Floats
-from unselected.columns.blocks import check_finite, has_solid_rows, picked
+from unselected._typing import ColumnNamer, Floats, Ints
+from unselected.columns.blocks import find_missing, has_solid_rows, picked
 from unselected.statistics.binarizing import AS_IS, Binarize, find_cuts_and_steps
+from unselected.statistics.counts import count_type
 
 Bits = NDArray[np.uint8]
 
@@ -24,52 +26,98 @@ _LOW_BYTES, _EACH_PAIR = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x000100010001
 _COPY = 1 << 22
 
 
+@dataclass(frozen=True, eq=False)
+class CountRequest:
+    """What is to be counted.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        The classes of the cases, 0 to ``n_classes`` - 1.
+    n_classes : int
+    binarize : {"auto", "median"}, float or None
+    missing_allowed : bool
+        Whether NaN is a missing value rather than an error.
+    """
+
+    y: NDArray[np.intp]
+    n_classes: int
+    binarize: Binarize
+    missing_allowed: bool
+
+    @property
+    def sizes(self) -> Ints:
+        """The numbers of cases of the classes."""
+        return np.bincount(self.y, minlength=self.n_classes)
+
+    def of_rows(self, rows: slice) -> "CountRequest":
+        """Return the same for some of the cases."""
+        return replace(self, y=self.y[rows])
+
+
 class BlockCounts(NamedTuple):
-    """Class counts (2, width), the cuts unless all columns are bits, and columns of three steps."""
+    """The counts of a block of columns.
+
+    Attributes
+    ----------
+    ones : array of shape (G, width)
+    cuts : array of shape (width,), or None
+        None where all columns are bits.
+    n_three_steps : int
+        Number of columns of three steps.
+    known : array of shape (G, width), or None
+        The numbers of known values; None where all values are known.
+    """
 
     ones: NDArray[Any]
-    cuts: Floats | None
-    n_three_steps: int
-
-
-def count_type(n: int) -> np.dtype[Any]:
-    """Return the smallest type that counts to n."""
-    return np.dtype(np.min_scalar_type(n))
+    cuts: Floats | None = None
+    n_three_steps: int = 0
+    known: NDArray[Any] | None = None
 
 
 def count_block(
-    X: NDArray[Any], y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, kernels: Any
+    X: NDArray[Any], request: CountRequest, label: ColumnNamer, kernels: Any
 ) -> BlockCounts:
     """Return the class counts of a block, and where it was cut."""
     bits = X.view(np.uint8) if X.dtype == np.bool_ else X
-    if bits.dtype == np.uint8 and binarize in ("auto", None):
+    if bits.dtype == np.uint8 and request.binarize in ("auto", None):
         if _has_solid_columns(bits):
-            counted = _count_solid_columns(bits, y, kernels)
+            counted = _count_solid_columns(bits, request, kernels)
             if counted is not None:
-                return BlockCounts(counted, None, 0)
-        return _count_bytes(_with_solid_rows(bits), y, binarize, label, kernels)
-    check_finite(X, label)
-    cuts, n_three_steps = find_cuts_and_steps(X, binarize, label)
+                return BlockCounts(counted)
+        return _count_bytes(_with_solid_rows(bits), request, label, kernels)
+    missing = find_missing(X, label, missing_allowed=request.missing_allowed)
+    cuts, n_three_steps = find_cuts_and_steps(X, request.binarize, label, missing)
     bits = _with_solid_rows((X > cuts).view(np.uint8))
-    return BlockCounts(_sum_by_class(bits, y, kernels)[0], cuts, n_three_steps)
+    ones = _sum_by_class(bits, request, kernels)[0]
+    if missing is None:
+        return BlockCounts(ones, cuts, n_three_steps)
+    holes = _sum_by_class(_with_solid_rows(missing.view(np.uint8)), request, kernels)[0]
+    known = (request.sizes[:, np.newaxis] - holes).astype(ones.dtype)
+    return BlockCounts(ones, cuts, n_three_steps, known)
 
 
 def _has_solid_columns(X: NDArray[Any]) -> bool:
     return X.strides[0] == X.itemsize and X.shape[1] > 1
 
 
-def _count_solid_columns(bits: Bits, y: NDArray[np.intp], kernels: Any) -> NDArray[Any] | None:
-    """Return the sums of 0 and 1 by class (2, width), eight cases at a time; None for other values.
+def _count_solid_columns(bits: Bits, request: CountRequest, kernels: Any) -> NDArray[Any] | None:
+    """Return the sums of 0 and 1 by class (G, width), eight cases at a time; None for other values.
 
     Eight bytes of 0 and 1 form a word; words are added up first, and then their bytes.
     """
-    n, width = bits.shape
+    (n, width), y = bits.shape, request.y
     n_words = n // 8
     words = bits[: 8 * n_words].T.view(np.uint64)
-    in_class_one = np.ascontiguousarray(y[: 8 * n_words] * 255, dtype=np.uint8).view(np.uint64)
-    ones = np.zeros((2, width), dtype=count_type(n))
+    ones = np.zeros((request.n_classes, width), dtype=count_type(n))
     seen = np.zeros(width, dtype=np.uint64)
-    (_count_words if kernels is None else kernels.count_words)(words, in_class_one, ones, seen)
+    count_words = _count_words if kernels is None else kernels.count_words
+    count_words(words, _mask(y[: 8 * n_words] == 1), ones[:2], seen)
+    for g in range(2, request.n_classes):  # so far, they are among the ones of the first class
+        others_and_own = np.zeros((2, width), dtype=ones.dtype)
+        count_words(words, _mask(y[: 8 * n_words] == g), others_and_own, seen)
+        ones[g] = others_and_own[1]
+        ones[0] -= ones[g]
     rest = bits[8 * n_words :]
     if np.any(seen & ~_ONE_EACH) or rest.max(initial=0) > 1:
         return None
@@ -78,22 +126,28 @@ def _count_solid_columns(bits: Bits, y: NDArray[np.intp], kernels: Any) -> NDArr
     return ones
 
 
+def _mask(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return words whose bytes have all bits set where true."""
+    return (rows * np.uint8(255)).view(np.uint64)
+
+
 def _count_words(
     words: NDArray[np.uint64],
-    in_class_one: NDArray[np.uint64],
+    in_class: NDArray[np.uint64],
     ones: NDArray[Any],
     seen: NDArray[np.uint64],
 ) -> None:
     """Add the bytes of the columns (width, m) to ``ones`` (2, width), and OR the words.
 
-    Bytes are added in place, at most 255 of them.
+    The first row of ``ones`` is of the cases that are not in the class, the second of those that
+    are. Bytes are added in place, at most 255 of them.
     """
     np.bitwise_or.reduce(words, axis=1, out=seen)
     for start in range(0, words.shape[1], 255):
-        some, mask = words[:, start : start + 255], in_class_one[start : start + 255]
-        of_one = _sum_of_bytes(np.add.reduce(some & mask, axis=1))
-        ones[0] += (_sum_of_bytes(np.add.reduce(some, axis=1)) - of_one).astype(ones.dtype)
-        ones[1] += of_one.astype(ones.dtype)
+        some, mask = words[:, start : start + 255], in_class[start : start + 255]
+        inside = _sum_of_bytes(np.add.reduce(some & mask, axis=1))
+        ones[0] += (_sum_of_bytes(np.add.reduce(some, axis=1)) - inside).astype(ones.dtype)
+        ones[1] += inside.astype(ones.dtype)
 
 
 def _sum_of_bytes(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -111,47 +165,45 @@ def _with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
     return X if has_solid_rows(X) else np.ascontiguousarray(X)
 
 
-def _count_bytes(
-    X: Bits, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, kernels: Any
-) -> BlockCounts:
+def _count_bytes(X: Bits, request: CountRequest, label: ColumnNamer, kernels: Any) -> BlockCounts:
     """Count bytes as if they were bits, and then correct the columns where they were not."""
-    counted, seen = _sum_by_class(X, y, kernels)
+    counted, seen = _sum_by_class(X, request, kernels)
     if seen.max(initial=0) <= 1:
-        return BlockCounts(counted, None, 0)
+        return BlockCounts(counted)
     cuts, n_three_steps = np.full(seen.size, AS_IS), 0
     others = np.flatnonzero(seen > 1)
     few = max(1, _COPY // len(X))
     for start in range(0, others.size, few):
         other = others[start : start + few]
         values = X[:, other]
-        cuts[other], n_here = find_cuts_and_steps(values, binarize, picked(label, other))
+        names = picked(label, other)
+        cuts[other], n_here = find_cuts_and_steps(values, request.binarize, names)
         n_three_steps += n_here
         bits = (values > cuts[other]).view(np.uint8)
-        counted[:, other] = _sum_by_class(bits, y, None)[0]
+        counted[:, other] = _sum_by_class(bits, request, None)[0]
     return BlockCounts(counted, cuts, n_three_steps)
 
 
-def _sum_by_class(bits: Bits, y: NDArray[np.intp], kernels: Any) -> tuple[NDArray[Any], Bits]:
-    """Return the sums over the rows of each class (2, width), and the OR of all rows (width,).
+def _sum_by_class(bits: Bits, request: CountRequest, kernels: Any) -> tuple[NDArray[Any], Bits]:
+    """Return the sums over the rows of each class (G, width), and the OR of all rows (width,).
 
     The sums run in bytes, which hold 255 rows, and are widened before they overflow.
     """
-    n, width = bits.shape
+    (n, width), y = bits.shape, request.y
     seen = np.zeros(width, dtype=np.uint8)
-    total = np.zeros((2, width), dtype=count_type(n))
+    total = np.zeros((request.n_classes, width), dtype=count_type(n))
     if kernels is not None:
-        order, sizes = np.argsort(y, kind="stable"), np.bincount(y, minlength=2)
-        kernels.count_rows(bits, order, sizes, total, seen)
+        kernels.count_rows(bits, np.argsort(y, kind="stable"), request.sizes, total, seen)
         return total, seen
     for start in range(0, n, 255):
         rows = slice(start, start + 255)
-        total += _sum_few_rows(bits[rows], y[rows].tolist(), seen)
+        total += _sum_few_rows(bits[rows], y[rows].tolist(), len(total), seen)
     return total, seen
 
 
-def _sum_few_rows(bits: Bits, classes: list[int], seen: Bits) -> Bits:
-    sums = np.zeros((2, bits.shape[1]), dtype=np.uint8)
-    of_class = (sums[0], sums[1])
+def _sum_few_rows(bits: Bits, classes: list[int], n_classes: int, seen: Bits) -> Bits:
+    sums = np.zeros((n_classes, bits.shape[1]), dtype=np.uint8)
+    of_class = tuple(sums)
     for row, g in zip(bits, classes, strict=True):
         np.add(of_class[g], row, out=of_class[g])
         np.bitwise_or(seen, row, out=seen)

@@ -1,14 +1,14 @@
 """One pass over binary columns: turning values into bits, and counting the ones by class."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Floats
+from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import (
     Columns,
     blocks_in_place,
@@ -24,8 +24,8 @@ from unselected.columns.sources import SparseColumns
 from unselected.columns.subset import ColumnSubset
 from unselected.numerics.kernels import kernels_for
 from unselected.statistics.binarizing import AS_IS, Binarize
-from unselected.statistics.bit_sums import BlockCounts, count_block, count_type
-from unselected.statistics.counts import ClassCounts, Counted
+from unselected.statistics.bit_sums import BlockCounts, CountRequest, count_block
+from unselected.statistics.counts import ClassCounts, Counted, count_type
 
 _T = TypeVar("_T")
 
@@ -40,12 +40,15 @@ def count_classes(
     binarize: Binarize,
     label: ColumnNamer = "column {}".format,
     n_values: int | None = None,
+    *,
+    n_classes: int = 2,
+    missing_allowed: bool = False,
 ) -> tuple[ClassCounts, Floats]:
     """Turn columns into bits and count the ones by class, in one pass.
 
     Parameters
     ----------
-    X, y, binarize, label, n_values
+    X, y, binarize, label, n_values, n_classes, missing_allowed
         As in `over_counts`.
 
     Returns
@@ -61,20 +64,23 @@ def count_classes(
     >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
     ([0, 0], [2, 1], [0.5, 6.5])
     """
-    counted = _count(X, y, binarize, label, n_values)
+    counted = _count(X, CountRequest(y, n_classes, binarize, missing_allowed), label, n_values)
     return counted.counts, counted.cuts
 
 
-def _count(
-    X: Columns, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, n_values: int | None
-) -> Counted:
-    (n, p), n1 = X.shape, int(np.count_nonzero(y))
-    ones, cuts, n_three_steps = np.empty((2, p), dtype=count_type(n)), np.empty(p), 0
-    for part, subset in over_counts(X, y, binarize, label, _pair, n_values):
+def _count(X: Columns, request: CountRequest, label: ColumnNamer, n_values: int | None) -> Counted:
+    (n, p), sizes = X.shape, request.sizes
+    ones, cuts, n_three_steps = np.empty((sizes.size, p), dtype=count_type(n)), np.empty(p), 0
+    known = None
+    for part, subset in _over_request(X, request, label, _pair, n_values):
         ones[:, subset.columns] = part.counts.ones
+        if part.counts.known is not None:
+            if known is None:
+                known = np.repeat(sizes[:, np.newaxis].astype(ones.dtype), p, axis=1)
+            known[:, subset.columns] = part.counts.known
         cuts[subset.columns] = part.cuts
         n_three_steps += part.n_three_steps
-    return Counted(ClassCounts(ones, np.array([n - n1, n1])), cuts, n_three_steps)
+    return Counted(ClassCounts(ones, sizes, known), cuts, n_three_steps)
 
 
 def _pair(counted: Counted, subset: ColumnSubset) -> tuple[Counted, ColumnSubset]:
@@ -88,6 +94,9 @@ def over_counts(
     label: ColumnNamer,
     then: Then[_T],
     n_values: int | None = None,
+    *,
+    n_classes: int = 2,
+    missing_allowed: bool = False,
 ) -> Iterator[_T]:
     """Count the ones by class, a block of columns at a time, and yield the results of ``then``.
 
@@ -98,7 +107,7 @@ def over_counts(
         counted where its chunks are. The counts of chunks that do not have all rows are added up.
         Only where a median is needed, the workers exchange these columns once.
     y : array of shape (n,)
-        0 and 1.
+        0 to ``n_classes`` - 1.
     binarize : {"auto", "median"}, float or None
         How a column becomes bits, see `SelectiveBernoulliNB`.
     label : callable
@@ -108,34 +117,62 @@ def over_counts(
         where the counting did, in a thread or on a worker.
     n_values : int, default=None
         The size of the table that X is a part of; it decides whether compiled sums pay.
+    n_classes : int, default=2
+    missing_allowed : bool, default=False
+        Whether NaN is a missing value, which is neither 0 nor 1, rather than an error. Medians are
+        those of the known values. A column without any has no ones. The counts of columns that are
+        read together have ``known`` only where one of their values is missing.
     """
+    request = CountRequest(y, n_classes, binarize, missing_allowed)
+    return _over_request(X, request, label, then, n_values)
+
+
+def _over_request(
+    X: Columns, request: CountRequest, label: ColumnNamer, then: Then[_T], n_values: int | None
+) -> Iterator[_T]:
     if isinstance(X, DaskColumns):
-        yield from _count_on_workers(X, y, binarize, label, then)
+        yield from _count_on_workers(X, request, label, then)
         return
-    (n, p), n1 = X.shape, int(np.count_nonzero(y))
+    (n, p), sizes = X.shape, request.sizes
+    stored = _stored_counts(X, request) if isinstance(X, SparseColumns) else None
     block: Callable[[slice], BlockCounts]
-    if isinstance(X, SparseColumns) and binarize in ("auto", None) and X.is_zero_one:
-        stored = X.count_ones(y)
-        blocks = blocks_in_place(stored)
-        block = partial(_stored_block, stored)
+    if stored is not None:
+        blocks = blocks_in_place(stored.ones)
+        block = partial(_stored_block, stored, sizes)
     else:
         kernels, blocks = kernels_for(n_values or n * p), _blocks(X)
 
         def block(columns: slice) -> BlockCounts:
-            return count_block(X[:, columns], y, binarize, shifted(label, columns.start), kernels)
+            return count_block(X[:, columns], request, shifted(label, columns.start), kernels)
 
     def work(columns: slice) -> _T:
-        ones, cuts, n_three_steps = block(columns)
+        ones, cuts, n_three_steps, known = block(columns)
         cuts = np.broadcast_to(AS_IS if cuts is None else cuts, (ones.shape[1],))
         subset = ColumnSubset(np.arange(columns.start, columns.stop), p)
-        counts = ClassCounts(ones, np.array([n - n1, n1]))
-        return then(Counted(counts, cuts, n_three_steps), subset)
+        return then(Counted(ClassCounts(ones, sizes, known), cuts, n_three_steps), subset)
 
     yield from in_threads(work, blocks)
 
 
-def _stored_block(stored: NDArray[Any], columns: slice) -> BlockCounts:
-    return BlockCounts(stored[:, columns], None, 0)
+def _stored_counts(X: SparseColumns, request: CountRequest) -> BlockCounts | None:
+    """Return the counts from the stored values alone; None where some are no bits."""
+    if request.binarize not in ("auto", None):
+        return None
+    y, n_classes = request.y, request.n_classes
+    if X.is_zero_one:
+        return BlockCounts(X.count_ones(y, n_classes))
+    parts = X.split_missing() if request.missing_allowed else None
+    if parts is None or not parts[0].is_zero_one:
+        return None
+    ones, holes = (part.count_ones(y, n_classes) for part in parts)
+    return BlockCounts(ones, known=request.sizes[:, np.newaxis] - holes)
+
+
+def _stored_block(stored: BlockCounts, sizes: Ints, columns: slice) -> BlockCounts:
+    known = None if stored.known is None else stored.known[:, columns]
+    if known is not None and np.all(known == sizes[:, np.newaxis]):
+        known = None
+    return BlockCounts(stored.ones[:, columns], known=known)
 
 
 def _blocks(X: Columns) -> list[slice]:
@@ -148,25 +185,23 @@ def _blocks(X: Columns) -> list[slice]:
 class _Piece:
     """The counts of some columns over some of the rows."""
 
-    ones: NDArray[Any]
-    cuts: Floats
-    n_three_steps: int
+    counted: Counted
     columns: slice
 
 
 def _count_on_workers(
-    X: DaskColumns, y: NDArray[np.intp], binarize: Binarize, label: ColumnNamer, then: Then[_T]
+    X: DaskColumns, request: CountRequest, label: ColumnNamer, then: Then[_T]
 ) -> Iterator[_T]:
     """Count a dask array; its row chunks are added up, except where a median is needed.
 
     Those columns are counted again with their rows in one piece.
     """
-    if binarize == "median":
+    if request.binarize == "median":
         X = X.with_whole_columns()
     p = X.shape[1]
-    how: dict[str, Any] = {"y": y, "binarize": binarize, "n_values": X.shape[0] * p}
+    how: dict[str, Any] = {"request": request, "n_values": X.shape[0] * p}
     work: Any = partial(_count_piece, **how)
-    merge: Any = partial(_add_pieces, y=y, then=then, p=p)
+    merge: Any = partial(_add_pieces, then=then, p=p)
     if X.has_whole_columns:
         work = partial(_count_columns, **how, label=label, merge=merge)
     parts = X.over_chunks(work, merge)
@@ -176,7 +211,7 @@ def _count_on_workers(
         others, rest = X.take_chunks(undecided)
         renumbered = partial(_renumbered, then=then, outer=ColumnSubset(others, p))
         whole = rest.with_whole_columns()
-        yield from _count_on_workers(whole, y, binarize, picked(label, others), renumbered)
+        yield from _count_on_workers(whole, request, picked(label, others), renumbered)
 
 
 def _renumbered(
@@ -190,17 +225,14 @@ def _count_chunk(
     rows: slice,
     columns: slice,
     *,
-    y: NDArray[np.intp],
-    binarize: Binarize,
+    request: CountRequest,
     n_values: int,
     label: ColumnNamer = "column {}".format,
 ) -> _Piece:
-    """Return the class counts (2, width) of a chunk, and the cuts."""
+    """Return the class counts of a chunk, and the cuts."""
     with in_one_thread():
         here = shifted(label, columns.start)
-        counted = _count(chunk, y[rows], binarize, here, n_values)
-    ones = np.stack([counted.counts.I0, counted.counts.I1], dtype=count_type(y.size))
-    return _Piece(ones, counted.cuts, counted.n_three_steps, columns)
+        return _Piece(_count(chunk, request.of_rows(rows), here, n_values), columns)
 
 
 def _count_columns(
@@ -220,30 +252,27 @@ def _count_piece(
     rows: slice,
     columns: slice,
     *,
-    y: NDArray[np.intp],
-    binarize: Binarize,
+    request: CountRequest,
     n_values: int,
 ) -> _Piece | None:
     """Return the counts of some of the rows, or None where whole columns are needed.
 
     Whole columns are needed for a median, and for an error that names the row.
     """
-    known = None if binarize == "auto" else binarize
+    if request.binarize == "auto":
+        request = replace(request, binarize=None)
     try:
-        return _count_chunk(chunk, rows, columns, y=y, binarize=known, n_values=n_values)
+        return _count_chunk(chunk, rows, columns, request=request, n_values=n_values)
     except ValueError:
         return None
 
 
-def _add_pieces(
-    pieces: list[_Piece | None], *, y: NDArray[np.intp], then: Then[_T], p: int
-) -> _T | None:
-    counted = [piece for piece in pieces if piece is not None]
-    if len(counted) < len(pieces):
+def _add_pieces(pieces: list[_Piece | None], *, then: Then[_T], p: int) -> _T | None:
+    all_rows = [piece for piece in pieces if piece is not None]
+    if len(all_rows) < len(pieces):
         return None
-    first, n1 = counted[0], int(np.count_nonzero(y))
-    ones = np.sum([piece.ones for piece in counted], axis=0, dtype=first.ones.dtype)
+    columns = all_rows[0].columns
     # Only whole columns are cut at their median: then the first piece is the only one.
-    counts = ClassCounts(ones, np.array([y.size - n1, n1]))
-    whole = Counted(counts, first.cuts, first.n_three_steps)
-    return then(whole, ColumnSubset(np.arange(first.columns.start, first.columns.stop), p))
+    counts = ClassCounts.added([piece.counted.counts for piece in all_rows])
+    whole = replace(all_rows[0].counted, counts=counts)
+    return then(whole, ColumnSubset(np.arange(columns.start, columns.stop), p))

@@ -10,6 +10,11 @@ from unselected._typing import Floats, Ints
 from unselected.statistics.moments import distinct_rows
 
 
+def count_type(n: int) -> np.dtype[Any]:
+    """Return the smallest type that counts to n."""
+    return np.dtype(np.min_scalar_type(n))
+
+
 @dataclass(frozen=True)
 class ClassCounts:
     """For each column, the numbers of ones and of known values in each class.
@@ -31,6 +36,39 @@ class ClassCounts:
     def of_two(cls, I0: NDArray[Any], I1: NDArray[Any], n0: int, n1: int) -> "ClassCounts":
         """Return the counts I0 and I1 of two classes with n0 and n1 cases."""
         return cls(np.stack([I0, I1]), np.array([n0, n1]))
+
+    @classmethod
+    def united(cls, parts: "list[ClassCounts]") -> "ClassCounts":
+        """Return the counts of the columns of all parts, one part after the other.
+
+        All values of a part without ``known`` are known.
+
+        >>> sizes = np.array([3, 2])
+        >>> whole = ClassCounts(np.array([[1], [2]]), sizes)
+        >>> holes = ClassCounts(np.array([[0], [1]]), sizes, known=np.array([[2], [1]]))
+        >>> ClassCounts.united([whole, holes]).known.tolist()
+        [[3, 2], [2, 1]]
+        """
+        ones = np.concatenate([part.ones for part in parts], axis=1)
+        if all(part.known is None for part in parts):
+            return cls(ones, parts[0].sizes)
+        return cls(ones, parts[0].sizes, np.concatenate([_known(part) for part in parts], axis=1))
+
+    @classmethod
+    def added(cls, parts: "list[ClassCounts]") -> "ClassCounts":
+        """Return the counts of the cases of all parts together, of the same columns.
+
+        >>> part = ClassCounts(np.array([[1], [2]]), np.array([3, 2]))
+        >>> whole = ClassCounts.added([part, part])
+        >>> whole.ones.tolist(), whole.sizes.tolist()
+        ([[2], [4]], [6, 4])
+        """
+        sizes = np.sum([part.sizes for part in parts], axis=0)
+        dtype = count_type(int(sizes.sum()))
+        ones = np.sum([part.ones for part in parts], axis=0, dtype=dtype)
+        if all(part.known is None for part in parts):
+            return cls(ones, sizes)
+        return cls(ones, sizes, np.sum([_known(part) for part in parts], axis=0, dtype=dtype))
 
     @property
     def n_columns(self) -> int:
@@ -79,6 +117,14 @@ class ClassCounts:
         if self.known is None:
             return self.sizes[np.newaxis], np.zeros(self.n_columns, dtype=np.intp)
         return distinct_rows(np.vstack([self.sizes, self.known.T.astype(np.int64)]))
+
+
+def _known(counts: ClassCounts) -> NDArray[Any]:
+    """Return the numbers of known values, also of complete columns."""
+    if counts.known is not None:
+        return counts.known
+    sizes = counts.sizes.astype(count_type(int(counts.sizes.sum())))
+    return np.broadcast_to(sizes[:, np.newaxis], counts.ones.shape)
 
 
 @dataclass(frozen=True)

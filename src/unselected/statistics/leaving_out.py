@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats, Ints
-from unselected.columns.blocks import check_finite, picked
+from unselected.columns.blocks import check_finite, find_missing, picked
 from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
 from unselected.statistics.class_sums import ClassSums
+from unselected.statistics.counts import ClassCounts, count_type
 from unselected.statistics.differences import centred
 from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
@@ -62,27 +63,60 @@ def counts_without(
     binarize: Binarize,
     label: ColumnNamer,
     sets: list[LeftOut],
-) -> Iterator[tuple[NDArray[Any], Floats]]:
-    """Yield the counts by class (2, width) and the cuts (width,) without each set of cases."""
-    cuts = find_cuts(X, binarize, label)
+    *,
+    n_classes: int = 2,
+    missing_allowed: bool = False,
+) -> Iterator[tuple[ClassCounts, Floats]]:
+    """Yield the counts by class and the cuts (width,) of a block without each set of cases.
+
+    Parameters
+    ----------
+    X, y, binarize, label, n_classes, missing_allowed
+        As in `counting.over_counts`.
+    sets : list of LeftOut
+    """
+    missing = find_missing(X, label, missing_allowed=missing_allowed)
+    cuts = find_cuts(X, binarize, label, missing)
     bits = (cuts < X).view(np.uint8)
-    small = np.min_scalar_type(len(X))
-    total = np.stack([bits[y == g].sum(axis=0, dtype=small) for g in (0, 1)])
+    total = _sums_by_class(bits, y, n_classes)
+    holes = None if missing is None else _sums_by_class(missing, y, n_classes)
     moving = np.array([], dtype=np.intp)  # columns whose cuts depend on the cases
     if binarize in ("auto", "median"):
-        moving = np.flatnonzero(~are_bits(X)) if binarize == "auto" else np.arange(X.shape[1])
+        fixed = are_bits(X, missing) if binarize == "auto" else np.zeros(X.shape[1], dtype=np.bool_)
+        moving = np.flatnonzero(~fixed)
     values = X[:, moving]
+    unknown = None if missing is None else missing[:, moving]
     for left in sets:
-        ones, own_cuts = total.copy(), cuts
-        for row in left.out:
-            ones[y[row]] -= bits[row]
+        ones, own_cuts = _without_rows(total, bits, y, left.out), cuts
         if moving.size:
-            rest, classes = values[left.kept], y[left.kept]
+            rest = values[left.kept]
             own_cuts = cuts.copy()
-            own_cuts[moving] = find_cuts(rest, binarize, label)
+            own_missing = None if unknown is None else unknown[left.kept]
+            own_cuts[moving] = find_cuts(rest, binarize, label, own_missing)
             above = rest > own_cuts[moving]
-            ones[:, moving] = [above[classes == g].sum(axis=0) for g in (0, 1)]
-        yield ones, own_cuts
+            ones[:, moving] = _sums_by_class(above, y[left.kept], n_classes)
+        known, sizes = None, np.bincount(y[left.kept], minlength=n_classes)
+        if missing is not None and holes is not None:
+            own_holes = _without_rows(holes, missing.view(np.uint8), y, left.out)
+            if own_holes.any():
+                known = (sizes[:, np.newaxis] - own_holes).astype(ones.dtype)
+        yield ClassCounts(ones, sizes, known), own_cuts
+
+
+def _sums_by_class(bits: NDArray[Any], y: NDArray[np.intp], n_classes: int) -> NDArray[Any]:
+    """Return the numbers of ones in the rows of each class, shape (G, width)."""
+    small = count_type(len(bits))
+    return np.stack([bits[y == g].sum(axis=0, dtype=small) for g in range(n_classes)])
+
+
+def _without_rows(
+    sums: NDArray[Any], bits: NDArray[np.uint8], y: NDArray[np.intp], out: Ints
+) -> NDArray[Any]:
+    """Return the sums by class without some rows."""
+    rest = sums.copy()
+    for row in out:
+        rest[y[row]] -= bits[row]
+    return rest
 
 
 @dataclass(frozen=True, eq=False)
