@@ -10,9 +10,9 @@ from timing import report, seconds
 
 from unselected.models.mixture import MixtureModel, MixtureSampler
 from unselected.numerics.kernels import kernels_for_moves
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.rows import KeptRows
 

@@ -18,6 +18,8 @@ from timing import exponent, random_bits, random_reals, report, seconds, two_cla
 from unselected import SelectiveBernoulliNB
 from unselected.columns.blocks import in_threads
 from unselected.columns.sources import SparseColumns
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import Rates
 from unselected.selection.streaming import StreamingSelection, class_scores, count_scores
 from unselected.statistics.counting import over_counts
 
@@ -148,6 +150,26 @@ def bench_growth_in_cases(p: int, repetitions: int) -> None:
     X = random_bits(sizes[-1], p)
     times = [seconds_of(partial(count, X[:n], two_classes(n)), repetitions) for n in sizes]
     report_growth(f"exponent in n, p = {p} uint8: counting pass", sizes, times, "at most 1.1")
+
+
+def bench_many_cases(_: int, repetitions: int) -> None:
+    """Fit the exponent of the time of a whole fit in n, from 500 to 20000 cases; with 2000 columns.
+
+    The features are drawn from the model, related to the classes about as in the paper.
+    """
+    sizes = [500, 2000, 20000]
+    model = BernoulliModel()
+    times: dict[Rates, list[float]] = {"uniform": [], "given": []}
+    X, y, _parameters = model.simulate(
+        sizes[-1], 2000, np.random.default_rng(0), alpha=300.0, y=two_classes(sizes[-1])
+    )
+    for rates, found in times.items():
+        for n in sizes[: 3 if rates == "uniform" else 2]:
+            work = partial(SelectiveBernoulliNB(k=50, rates=rates).fit, X[:n], y[:n])
+            found.append(seconds_of(work, min(repetitions, 3)))
+    what = "p = 2000 uint8, k = 50: whole fit"
+    report_growth(f"exponent in n, {what}", sizes, times["uniform"], "at most 1")
+    report_growth(f"the same, rates given, {what}", sizes[:2], times["given"], "")
 
 
 def seconds_of(work: Callable[[], object], repetitions: int) -> float:

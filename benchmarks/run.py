@@ -21,7 +21,7 @@ from fits import (
     bench_wide_real,
 )
 from mixtures import bench_mixture
-from passes import bench_growth, bench_passes, bench_sparse
+from passes import bench_growth, bench_many_cases, bench_passes, bench_sparse
 from timing import report_header
 
 # Each takes the columns of a wide table, and how often it repeats what it measures.
@@ -32,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "sparse": bench_sparse,
     "cluster": bench_cluster,
     "growth": bench_growth,
+    "many-cases": bench_many_cases,
     "real": bench_real,
     "response": bench_real_response,
     "wide-real": bench_wide_real,

@@ -14,8 +14,8 @@ from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.regression import FittedRegression
 from unselected.models.gaussian import GaussianModel
 from unselected.models.regression import RegressionModel
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import RealScores
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.summing import class_moments, line_moments
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.gaussian_posterior import GaussianPosterior
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.record import Ties
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 
 N_TRAIN, N_ZEROS, N_TEST, N_FEATURES, N_KEPT = 24, 11, 40, 150, 5
@@ -30,7 +30,8 @@ class Replicate(NamedTuple):
 def replicate(model: BernoulliModel, ties: Ties, rng: np.random.Generator) -> Replicate:
     """Draw parameters from the prior and data from the model, keep a few features, condition."""
     y_train = np.arange(N_TRAIN) >= N_ZEROS
-    psi = rng.beta(model.f1 + N_TRAIN - N_ZEROS, model.f0 + N_ZEROS)  # given the training classes
+    f0, f1 = model.pseudocounts
+    psi = rng.beta(f1 + N_TRAIN - N_ZEROS, f0 + N_ZEROS)  # given the training classes
     y = np.concatenate([y_train, rng.random(N_TEST) < psi])
     X, y, parameters = model.simulate(y.size, N_FEATURES, rng, y=y)
     counts, _ = count_classes(X[:N_TRAIN], y[:N_TRAIN], None)

@@ -16,10 +16,10 @@ from unselected import SelectiveBernoulliNB, __version__
 from unselected.datasets import make_paper_simulation
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.record import Ties
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 
 SIZES = (1, 10, 100, 1000, 10_000)

@@ -17,8 +17,8 @@ from unselected.numerics.chains import ChainSettings, library
 from unselected.numerics.kernels import kernels_for_chains
 from unselected.omission.factor import FactorOmission
 from unselected.selection.events import RealEvent
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import RealScores
 from unselected.statistics.rows import KeptRows
 from unselected.statistics.summing import class_moments, line_moments
 

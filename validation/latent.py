@@ -23,9 +23,9 @@ from unselected.models.mixture_moves import Labelled
 from unselected.models.mixture_tables import AlphaGrid, EventTables, FeatureTables
 from unselected.numerics.chains import ChainSettings, Draws
 from unselected.numerics.kernels import kernels_for_moves
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_above, keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.rows import KeptRows
 

@@ -325,6 +325,93 @@ def test_probabilities_of_several_classes_equal_the_python_api(real):
     assert told["cases"][3]["case"] == 4
 
 
+@pytest.fixture(scope="module")
+def holes(tmp_path_factory):
+    """Tables of 0, 1 and missing values with three classes, and a model given totals."""
+    path = tmp_path_factory.mktemp("holes")
+    rng = np.random.default_rng(6)
+    names = [f"x{j}" for j in range(30)]
+    for table in ("train", "new"):
+        codes = np.arange(36) % 3
+        rates = np.where(np.arange(30) < 4, 0.15 + 0.35 * codes[:, np.newaxis], 0.2)
+        X = np.where(rng.random((36, 30)) < rates, "1", "0").astype(object)
+        X[rng.random(X.shape) < (0.01 if table == "train" else 0.1)] = ""
+        rows = np.column_stack([np.array(["low", "mid", "top"])[codes], X]).tolist()
+        write_table(path / f"{table}.csv", ["response", *names], rows)
+    asked = ("--target", "response", "--k", 4, "--rates", "given", "-o", "model.json")
+    answer = call("fit", "train.csv", *asked, cwd=path)
+    assert answer.returncode == 0, answer.stderr
+    assert "model: bernoulli (3 classes, and all features are 0 or 1)" in answer.stderr
+    return path
+
+
+def test_bits_of_several_classes_with_missing_values_equal_the_python_api(holes):
+    train = read_table(holes / "train.csv", target="response")
+    new = read_table(holes / "new.csv", target="response")
+    model = SelectiveBernoulliNB(k=4, rates="given").fit(train.X, train.y)
+    kept = model.selection_.indices
+    assert np.isnan(new.X[:, kept]).any()
+    odds = {"low": 0.2, "mid": 0.3, "top": 0.5}
+    given = [f"{label}={share}" for label, share in odds.items()]
+    answer = call(
+        *("predict", "model.json", "new.csv", "--interval", 0.9, "--prevalence", *given), cwd=holes
+    )
+    header, *rows = csv.reader(io.StringIO(answer.stdout))
+    assert header[4:6] == ["lower end of low", "upper end of low"]
+    found = np.array([row[1:-1] for row in rows], dtype=float)
+    np.testing.assert_array_equal(found[:, :3], model.predict_proba(new.X, prevalence=odds))
+    lower, upper = model.predict_proba_interval(new.X, level=0.9, prevalence=odds)
+    np.testing.assert_array_equal(found[:, 3::2], lower)
+    np.testing.assert_array_equal(found[:, 4::2], upper)
+
+
+def test_inspect_shows_rates_and_counts_by_class(holes):
+    text = call("inspect", "model.json", cwd=holes).stdout
+    assert "\nrates: given\n" in text
+    train = read_table(holes / "train.csv", target="response")
+    x0 = train.X[:, 0]
+    shares = [
+        f"{np.nansum(x0[train.y == label]):.0f}/{np.sum(~np.isnan(x0[train.y == label]))}"
+        for label in ("low", "mid", "top")
+    ]
+    lines = [line.split() for line in text.splitlines()]
+    assert [line[2:5] for line in lines if line[:1] == ["x0"]] == [shares]
+    for word in ("ones in low", "ones in mid", "ones in top"):
+        assert word in text
+    told = json.loads(call("inspect", "model.json", "--json", cwd=holes).stdout)
+    assert told["rates"] == "given"
+
+
+def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [["abc"[i % 3], int(i % 3 == 2), *rng.integers(0, 2, 6).tolist()] for i in range(30)]
+    write_table(tmp_path / "t.csv", ["y", "sure", *"pqrstu"], rows)
+    call("fit", "t.csv", "--target", "y", "--k", 2, "-o", "m.json", cwd=tmp_path)
+    lines = call("inspect", "m.json", cwd=tmp_path).stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("sure")] == ["infinite"]
+    asked = ("--target", "y", "--k", 2, "--repeats", 1, "-o", "p.html")
+    call("report", "t.csv", *asked, cwd=tmp_path)
+    assert "<td>sure</td><td>infinite</td>" in (tmp_path / "p.html").read_text()
+
+
+RATES = ("--target", "response", "--k", 3, "--splits", 2, "--repeats", 1, "--json", "--rates")
+
+
+def test_rates_reach_the_model_that_is_compared(holes):
+    told = [
+        json.loads(call("cv", "train.csv", *RATES, rates, cwd=holes).stdout)["rows"]
+        for rates in ("uniform", "given")
+    ]
+    assert told[0][0] != told[1][0]
+    assert told[0][2:] == told[1][2:]
+
+
+def test_rates_reach_the_model_that_is_reported(holes, tmp_path):
+    page = tmp_path / "page.html"
+    call("report", "train.csv", *RATES, "given", "-o", page, cwd=holes)
+    assert "<td>rates</td><td>&#x27;given&#x27;</td>" in page.read_text()
+
+
 def test_predicted_numbers_equal_the_python_api(real):
     train = read_table(real / "numbers-train.csv", target="response")
     new = read_table(real / "numbers-new.csv", target="response")
@@ -404,14 +491,19 @@ def test_inspect_shows_what_each_kind_holds(real):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["fit", "classes-train.csv", "--model", "bernoulli"], 1, "has 3, 'low', 'mid', 'top'"),
+        (["fit", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["fit", "classes-train.csv", "--model", "regression"], 1, "'low' in case 1"),
         (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "use regression"),
-        (["fit", "two-train.csv", "--model", "bernoulli"], 1, "missing in case"),
+        (["fit", "two-train.csv", "--model", "mixture"], 1, "has NaN (a missing value) in row"),
+        (["fit", "classes-train.csv", "--rates", "given"], 1, "--model bernoulli"),
+        (["report", "numbers-train.csv", "--rates", "given"], 1, "for the model regression"),
+        (["cv", "classes-train.csv", "--rates", "given"], 1, "for the model gaussian"),
+        (["fit", "bits.csv", "--model", "mixture", "--rates", "given"], 1, "omit it"),
+        (["fit", "bits.csv", "--rates", "common"], 2, "common"),
         (["fit", "numbers-train.csv", "--model", "magic"], 2, "magic"),
         (["fit", "bits.csv", "--variance-shrinkage", "3"], 1, "--variance-shrinkage is not"),
         (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "variance_shrinkage=-1"),
-        (["cv", "classes-train.csv", "--model", "bernoulli"], 1, "use gaussian"),
+        (["cv", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
         (["cv", "classes-train.csv", "--splits", "40"], 1, "n_splits=40"),
         (["cv", "classes-train.csv", "--loo", "--splits", "4"], 1, "--splits has no effect with"),

@@ -262,12 +262,12 @@ def test_words_follow_the_numbers(correlation, interval, words, last):
         (QUIET, (0.2, 0.8), "Use --dependence tempered."),
         (LOUD, (0.6, 1.4), "Prefer --dependence correlated: "),
         (LOUD, (0.1, 0.4), "Use --dependence correlated."),
-        (QUIET, (1.2, np.inf), "or try --prior sparse."),
+        (QUIET, (1.2, np.inf), "otherwise, try --prior sparse."),
     ],
 )
 def test_whoever_reads_is_told_parameters_as_they_are_given(correlation, interval, last):
     slope = CalibrationSlope(0.5, *interval, 0.95, 62)
-    report = DependenceReport(correlation, slope)
+    report = DependenceReport(correlation, slope, untried=(("prior", "sparse"),))
     told = replace(report, writer=lambda parameter, value: f"--{parameter} {value}")
     assert last in told.advice[-1]
     assert "=" not in told.advice[-1]

@@ -416,8 +416,8 @@ def test_panel_says_which_columns_it_lacks():
     with pytest.raises(ValueError, match="X has 5 columns, but the panel needs 6"):
         panel.predict(X_new[:, :5])
     holed = frame(X_new).astype(float)
-    holed.loc[3, first] = np.nan
-    with pytest.raises(ValueError, match=rf"column 0 \('{first}'\) has NaN .* in row 3"):
+    holed.loc[3, first] = np.inf
+    with pytest.raises(ValueError, match=rf"column 0 \('{first}'\) has infinity in row 3"):
         panel.predict(holed)
 
 

@@ -9,8 +9,8 @@ from scipy.special import betaln
 
 from unselected import SelectiveBernoulliNB
 from unselected.models.bernoulli import BernoulliModel
+from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import keep_above, keep_preselected, keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counts import ClassCounts
 
 CLASSES = {"balanced": [0, 0, 1, 1], "unbalanced": [0, 1, 1, 1, 1], "one case": [1, 0, 1, 1]}

@@ -17,7 +17,6 @@ ESTIMATORS = [
 
 # Parameters that have other defaults in some estimators, and why.
 OTHER_DEFAULTS = {
-    "class_pseudocounts": "a pair where there are two classes, one number where there are any",
     "n_warmup": "labels of cases mix more slowly than factors do",
 }
 

@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -112,3 +112,27 @@ def test_without_the_training_set_it_cannot_be_told(seed):
     loaded = pickle.loads(pickle.dumps(SelectiveGaussianNB(k=5).fit(X, y)))
     with pytest.raises(NotFittedError, match="without its training set"):
         loaded.dependence_report()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "advised", "not_advised"),
+    [
+        (SelectiveBernoulliNB(k=4), ('rates="given" (for rare words', 'prior="sparse"'), ()),
+        (SelectiveBernoulliNB(k=4, rates="given"), ('try prior="sparse".',), ("rates",)),
+        (SelectiveBernoulliNB(k=4, prior="sparse"), ("hardly vary).",), ("prior",)),
+        (SelectiveBernoulliNB(k=4, prior="sparse", rates="given"), (), ("try",)),
+        (SelectiveBernoulliNB(k=4, quadrature="paper"), (), ("try",)),
+        (SelectiveGaussianNB(k=4), ('try prior="sparse".',), ("rates",)),
+        (SelectiveGaussianNB(k=4, variance_shrinkage=2.0), (), ("try",)),
+    ],
+    ids=["uniform", "given", "sparse", "both", "paper", "gaussian", "shrunk"],
+)
+def test_an_underconfident_model_is_told_what_it_has_not_tried(estimator, advised, not_advised):
+    """Only what the estimator takes, and has not got already."""
+    X, y = independent(0)
+    report = estimator.fit(X, y).dependence_report()
+    cautious = replace(report, slope=replace(report.slope, slope=2.0, low=1.5, high=3.0))
+    last = cautious.advice[-1]
+    assert last.startswith("The model is underconfident: it finds little signal in the features.")
+    assert all(words in last for words in advised)
+    assert not any(words in last for words in not_advised)

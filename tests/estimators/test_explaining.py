@@ -81,7 +81,7 @@ def test_contributions_of_bits_are_those_of_mean_rates(kind, seed):
     model, new = fitted(kind, seed)
     posterior = model._predictor.fitted.posterior
     rates = np.einsum("n,cnp->cp", np.exp(posterior.log_weights), np.exp(posterior.log_one))
-    zero, one = rates[:, posterior.pair_of]
+    zero, one = rates[:, posterior.vector_of]
     bits = new[:, model.selection_.indices] == 1
     expected = np.where(bits, np.log(one / zero), np.log((1.0 - one) / (1.0 - zero)))
     np.testing.assert_allclose(model.explain(new).contributions, expected, atol=1e-10)

@@ -8,7 +8,7 @@ from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaive
 
 # Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
-    SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median"),
+    SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median", rates="given"),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
     SelectiveGaussianNB(),
     SelectiveGaussianNB(threshold=0.05, correct_selection=False),
@@ -17,7 +17,7 @@ ESTIMATORS = [
 ]
 # Options of the models that take longer.
 DEARER = [
-    SelectiveBernoulliNB(k=1, prior="sparse"),
+    SelectiveBernoulliNB(threshold=0.05, prior="sparse"),
     SelectiveGaussianNB(dependence="correlated"),
     SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
 ]

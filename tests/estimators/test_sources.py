@@ -6,7 +6,12 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveMixtureClassifier,
+    SelectiveNaiveRegressor,
+)
 from unselected.columns import blocks as columns_module
 from unselected.columns.sources import ColumnSource
 from unselected.experiments import compare
@@ -130,7 +135,7 @@ def test_missing_and_infinite_values_among_stored_ones(source, estimator, seed, 
     np.testing.assert_array_equal(model.selection_.indices, plain.selection_.indices)
     np.testing.assert_allclose(model.scores_, plain.scores_, rtol=1e-9)
     with pytest.raises(ValueError, match="column 20 has NaN"):
-        SelectiveBernoulliNB(k=3).fit(SOURCES[source](X, tmp_path), y > 0)
+        SelectiveMixtureClassifier(k=3).fit(SOURCES[source](X, tmp_path), y > 0)
     X[11, 21] = np.inf
     with pytest.raises(ValueError, match="column 21 has infinity in row 11"):
         estimator(k=12).fit(SOURCES[source](X, tmp_path), y)

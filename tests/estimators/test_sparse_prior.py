@@ -162,7 +162,7 @@ def test_shrinkage_does_not_go_with_two_groups(kind):
 
 def test_the_papers_grid_does_not_go_with_two_groups():
     X, y = data("binary", 0)
-    with pytest.raises(ValueError, match="use quadrature='exact' with prior='sparse'"):
+    with pytest.raises(ValueError, match="does not support prior='sparse': use quadrature='exact'"):
         SelectiveBernoulliNB(prior="sparse", quadrature="paper").fit(X, y)
 
 

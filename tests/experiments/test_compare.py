@@ -19,7 +19,7 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_val_score,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -204,10 +204,12 @@ def test_every_usual_method_takes_several_classes():
     [
         (lambda X, y: ((X > 0).astype(int), y != "c"), "BernoulliNB"),
         (lambda X, y: (X, y != "c"), "GaussianNB"),
-        (lambda X, y: ((X > 0).astype(int), y), "GaussianNB"),
-        (lambda X, y: (np.where(X > 2, np.nan, X > 0), y != "c"), "GaussianNB"),
+        (lambda X, y: ((X > 0).astype(int), y), "BernoulliNB"),
+        (lambda X, y: ((X > 0).astype(int), np.arange(len(y)) // 4), "BernoulliNB"),
+        (lambda X, y: (np.where(X > 2, np.nan, X > 0), y != "c"), "BernoulliNB"),
+        (lambda X, y: (np.where(X > 2, np.nan, X), y != "c"), "GaussianNB"),
     ],
-    ids=["bits", "numbers", "three classes", "missing"],
+    ids=["bits", "numbers", "three classes", "many classes", "missing", "missing numbers"],
 )
 def test_the_default_classifier_goes_with_the_data(make, kind):
     X, y = make(*three_classes(0))
@@ -237,6 +239,23 @@ def test_missing_values_are_filled_in_for_the_usual_methods_only(seed):
     others = ["SelectKBest + GaussianNB, sigmoid", "SelectKBest + LogisticRegression"]
     for record in compare(X, y, k=4, n_splits=3, n_repeats=1, seed=seed, methods=others):
         assert np.isfinite(record.probability).all()
+
+
+def test_missing_bits_are_filled_in_for_the_usual_methods_only(seed):
+    X, y = three_classes(seed)
+    X = with_holes(X, seed)
+    usual = "SelectKBest + BernoulliNB"
+    ours = SelectiveBernoulliNB(k=4, binarize=0.25)
+    settings = {"k": 4, "n_splits": 3, "n_repeats": 1, "seed": seed}
+    records = compare(X, y, classifier=ours, methods=["corrected", usual], **settings)
+    folds = StratifiedKFold(3, shuffle=True, random_state=fold_and_inner_seed(seed)[0])
+    filled = make_pipeline(
+        SimpleImputer(strategy="median"), SelectKBest(f_classif, k=4), BernoulliNB()
+    )
+    bits = np.where(np.isnan(X), np.nan, X > 0.25)
+    for record, oracle in zip(records, (SelectiveBernoulliNB(k=4), filled), strict=True):
+        expected = cross_val_predict(oracle, bits, y, cv=folds, method="predict_proba")
+        np.testing.assert_allclose(record.probability, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_column_missing_in_a_class_is_left_out_or_named():
@@ -315,8 +334,6 @@ def test_compare_names_what_is_wrong(compared):
     assert len(compare(X, np.arange(60) < 2, k=5, n_splits=2, n_repeats=1, methods=OURS)) == 2
     with pytest.raises(ValueError, match=r"k=201 is out of range: it must be in 1..200"):
         compare(X, y, k=201)
-    with pytest.raises(ValueError, match="y has 3 classes, and SelectiveBernoulliNB is for two"):
-        compare(X, np.arange(60) % 3, k=5, classifier=SelectiveBernoulliNB(k=5))
     with pytest.raises(TypeError, match="neither a SelectiveBernoulliNB nor"):
         compare(X, y, k=5, classifier=GaussianNB())
     with pytest.raises(ValueError, match=r"1 of 60 responses are missing, the first in row 3"):

@@ -183,7 +183,7 @@ def test_whatever_a_model_holds_comes_back(classes, names, thresholds, priors, c
     array = np.empty(2, dtype=object)
     array[:] = classes
     kept = small_kept(
-        model=BernoulliModel(*priors, refinement=2),
+        model=BernoulliModel(tuple(priors[:2]), *priors[2:], refinement=2),
         classes=array,
         names=np.array([*names, None], dtype=object)[:3],
         thresholds=np.array(thresholds),
@@ -521,8 +521,8 @@ def test_rows_that_do_not_fit_the_model(tmp_path):
         saved.predictor.predict_proba([0, 1, 0])
     with pytest.raises(ValueError, match="needs numbers"):
         saved.predictor.predict_proba([["0", "1", "0"]])
-    with pytest.raises(ValueError, match=r"column 1 \('g2'\) has NaN .* in row 0"):
-        saved.predictor.predict_proba([[0, math.nan, 0]])
+    with pytest.raises(ValueError, match=r"column 1 \('g2'\) has infinity in row 0"):
+        saved.predictor.predict_proba([[0, math.inf, 0]])
     unnamed = load_model(save_small(tmp_path / "model.json", names=None))
     assert unnamed.fitted.names is None
     with pytest.raises(ValueError, match="column 1 has infinity"):

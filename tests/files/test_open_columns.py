@@ -195,7 +195,8 @@ def fitted_alike(estimator, X, y, source):
 @pytest.mark.parametrize(
     ("estimator", "missing"),
     [
-        (SelectiveBernoulliNB, False),  # which takes no missing values
+        (SelectiveBernoulliNB, False),
+        (SelectiveBernoulliNB, True),
         (SelectiveGaussianNB, False),
         (SelectiveGaussianNB, True),
         (SelectiveNaiveRegressor, True),
@@ -245,7 +246,7 @@ def test_chunks_are_read_whole(kind, width, tmp_path):
     assert open_columns(written(kind, genotypes(0, missing=False)[0], tmp_path)).width == width
 
 
-def test_presence_is_of_allele_1_and_wants_known_genotypes(seed, tmp_path):
+def test_presence_is_of_allele_1_and_may_be_unknown(seed, tmp_path):
     X, y = genotypes(seed, missing=False)
     path = written("bed", X, tmp_path)
     source = open_columns(path, coding="presence")
@@ -255,11 +256,10 @@ def test_presence_is_of_allele_1_and_wants_known_genotypes(seed, tmp_path):
     np.testing.assert_array_equal(source[:, :], bits)
     X[5, 20] = np.nan
     write_bed(path, X)
-    message = r"X\.bed: .*variant 20 \('x20'\) is missing in row 5.*coding='dosage'"
-    with pytest.raises(SourceError, match=message):
-        SelectiveBernoulliNB(k=3).fit(open_columns(path, coding="presence"), y)
-    with pytest.raises(SourceError, match="variant 20 is missing in row 5"):
-        _ = open_columns(path, coding="presence", names=False)[:, np.array([3, 20])]
+    some = open_columns(path, coding="presence", names=False)[:, np.array([3, 20])]
+    np.testing.assert_array_equal(some, np.where(np.isnan(X), np.nan, bits)[:, [3, 20]])
+    holes = np.where(np.isnan(X), np.nan, bits)
+    fitted_alike(SelectiveBernoulliNB, holes, y, open_columns(path, coding="presence"))
 
 
 def test_variants_without_their_own_id_are_called_by_place_and_alleles(tmp_path):

@@ -11,15 +11,16 @@ from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaive
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.effect_laws import quantiles
 from unselected.fitted.gaussian import FittedGaussian
-from unselected.fitted.rate_effects import gauss_rule, pair_posteriors
+from unselected.fitted.rate_effects import gauss_rule, rate_posteriors
 from unselected.fitted.regression import FittedRegression
 from unselected.fitted.standardized_effects import standardized_effect
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.regression import RegressionModel
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_preselected, keep_top
-from unselected.selection.scores import CountScores, RealScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
 from unselected.statistics.line import LineStatistics
@@ -93,12 +94,14 @@ def test_binary_effects_agree_with_draws_from_the_prior(least, n_omitted, seed):
     kept = kept_counts(model, counts, Event(cut, n_at_most=n_omitted))
     rng = np.random.default_rng(seed)
     phi, weights = sampled_effects(counts, model, n_omitted, cut, 400_000, rng)
-    pairs = list(pair_posteriors(model, counts, kept.posterior))
-    for j, place in enumerate(kept.posterior.pair_of):
-        check_against_sample(pairs[place].difference(), phi[1, :, j] - phi[0, :, j], weights)
+    pairs = list(rate_posteriors(model, counts, kept.posterior))
+    for j, place in enumerate(kept.posterior.vector_of):
+        check_against_sample(
+            pairs[place].effect(1, logits=False), phi[1, :, j] - phi[0, :, j], weights
+        )
         logits = np.log(phi / (1.0 - phi))
         check_against_sample(
-            pairs[place].log_odds_ratio(), logits[1, :, j] - logits[0, :, j], weights
+            pairs[place].effect(1, logits=True), logits[1, :, j] - logits[0, :, j], weights
         )
 
 
@@ -110,9 +113,9 @@ def test_the_sample_would_notice_a_forgotten_event(seed):
     kept = kept_counts(model, counts, Event(cut))
     rng = np.random.default_rng(seed)
     phi, weights = sampled_effects(counts, model, 40, cut, 400_000, rng)
-    pair = list(pair_posteriors(model, counts, kept.posterior))[kept.posterior.pair_of[0]]
+    pair = list(rate_posteriors(model, counts, kept.posterior))[kept.posterior.vector_of[0]]
     with pytest.raises(AssertionError):
-        check_against_sample(pair.difference(), phi[1, :, 0] - phi[0, :, 0], weights)
+        check_against_sample(pair.effect(1, logits=False), phi[1, :, 0] - phi[0, :, 0], weights)
 
 
 @pytest.mark.parametrize("least", [None, 0.01])
@@ -122,10 +125,10 @@ def test_the_mean_difference_is_that_of_predictions(least, seed):
     counts = ClassCounts.of_two(rng.integers(0, 21, size=12), rng.integers(0, 16, size=12), 20, 15)
     posterior = model.condition(counts, Event())
     rates = np.exp(posterior.log_weights) @ np.exp(posterior.log_one)
-    laws = [pair.difference() for pair in pair_posteriors(model, counts, posterior)]
+    laws = [pair.effect(1, logits=False) for pair in rate_posteriors(model, counts, posterior)]
     np.testing.assert_allclose([law.mean[0] for law in laws], rates[1] - rates[0], atol=1e-8)
     if least is not None:
-        null = np.array([law.null[0] for law in laws])[posterior.pair_of]
+        null = np.array([law.null[0] for law in laws])[posterior.vector_of]
         np.testing.assert_allclose(null, 1.0 - posterior.related, atol=1e-8)
 
 
@@ -141,8 +144,11 @@ def test_many_points_change_no_quantile(sizes, places, monkeypatch):
     posterior = BernoulliModel().condition(counts, Event())
 
     def ends():
-        (pair,) = pair_posteriors(BernoulliModel(), counts, posterior)
-        return [quantiles(law, TAILS)[0] for law in (pair.difference(), pair.log_odds_ratio())]
+        (pair,) = rate_posteriors(BernoulliModel(), counts, posterior)
+        return [
+            quantiles(law, TAILS)[0]
+            for law in (pair.effect(1, logits=False), pair.effect(1, logits=True))
+        ]
 
     few = ends()
     monkeypatch.setattr("unselected.fitted.rate_effects._POINTS", 100)
@@ -312,10 +318,13 @@ def binary_replicate(least, corrected, seed):
     selection = keep_top(CountScores.of(counts), 10, "first", NONE, rng)
     event = selection.event if corrected else selection.event.emptied()
     kept = kept_counts(model, counts.take(selection.indices), event)
-    pairs = list(pair_posteriors(model, kept.counts, kept.posterior))
+    pairs = list(rate_posteriors(model, kept.counts, kept.posterior))
     phi = drawn["phi"][:, selection.indices]
     for place, pair in enumerate(pairs):
-        yield pair.difference(), (phi[1] - phi[0])[kept.posterior.pair_of == place][None]
+        yield (
+            pair.effect(1, logits=False),
+            (phi[1] - phi[0])[kept.posterior.vector_of == place][None],
+        )
 
 
 def real_replicate(least, corrected, seed):

@@ -6,8 +6,8 @@ import pytest
 from unselected.models import batch
 from unselected.models.batch import condition_all
 from unselected.models.bernoulli import BernoulliModel
+from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import keep_above, keep_all, keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 
 NONE = np.array([], dtype=int)

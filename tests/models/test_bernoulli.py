@@ -7,9 +7,9 @@ from scipy.special import gammainc
 
 from unselected.datasets import make_paper_simulation
 from unselected.models.bernoulli import BernoulliModel
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_above, keep_preselected, keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
 
@@ -185,7 +185,7 @@ def test_table_and_pairs_agree(n0, n1, monkeypatch, seed):
     event = keep_preselected(CountScores.of(counts), 5000, 0.01, NONE).event
     log_joints = []
     for fewest in (0, 10**9):
-        monkeypatch.setattr("unselected.models.bernoulli_likelihood._FEWEST_PAIRS_BY_TABLE", fewest)
+        monkeypatch.setattr("unselected.models.count_terms._FEWEST_PAIRS_BY_TABLE", fewest)
         posterior = BernoulliModel().condition(counts, event)
         log_joints.append(posterior.log_joint(rows))
     np.testing.assert_allclose(*log_joints, rtol=1e-11)

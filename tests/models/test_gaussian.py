@@ -9,8 +9,8 @@ from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.gaussian_posterior import _posterior
 from unselected.numerics.quadrature import log_sum
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_above, keep_preselected, keep_top
-from unselected.selection.scores import RealScores
 from unselected.statistics.summing import class_moments, line_moments
 
 NONE = np.array([], dtype=int)

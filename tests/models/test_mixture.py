@@ -15,9 +15,9 @@ from unselected.models.mixture_tables import BLOCK, ResponseTables
 from unselected.numerics.chains import ChainSettings, _diagnosed
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.correlation import exact_cor_squared, threshold_cut
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
 from unselected.statistics.rows import KeptRows

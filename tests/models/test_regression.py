@@ -9,8 +9,8 @@ from scipy import stats
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.regression_posterior import RegressionPosterior
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_top
-from unselected.selection.scores import RealScores
 from unselected.statistics.summing import line_moments
 
 NONE = np.array([], dtype=int)

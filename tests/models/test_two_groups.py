@@ -18,8 +18,9 @@ from unselected.models.gaussian_two_groups import condition_two_groups
 from unselected.models.regression import RegressionModel
 from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
 from unselected.numerics.quadrature import log_sum
+from unselected.selection.count_scores import CountScores
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_preselected, keep_top
-from unselected.selection.scores import CountScores, RealScores
 from unselected.statistics.counting import count_classes
 from unselected.statistics.counts import ClassCounts
 from unselected.statistics.line import LineStatistics

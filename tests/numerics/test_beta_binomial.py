@@ -13,7 +13,7 @@ sizes = st.integers(1, 30)
 
 
 def law(n0, n1):
-    return CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
+    return CountLaw((n0, n1), *gauss_legendre(theta_nodes(n0 + n1)))
 
 
 def joint_table(count_law, u):

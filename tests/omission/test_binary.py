@@ -14,7 +14,7 @@ from unselected.selection.correlation import threshold_cut
 
 
 def omission_probability(n0, n1, u, omitted):
-    law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
+    law = CountLaw((n0, n1), *gauss_legendre(theta_nodes(n0 + n1)))
     selected = sum(
         selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]
         for nodes, log_p0, log_p1 in law.blocks(u)
@@ -76,7 +76,7 @@ def test_selected_and_omitted_sum_to_one(gamma):
     """Both are sums of their own, over the halves of theta that `CountLaw` gives."""
     n0, n1, alpha = 9, 14, 6.0
     omitted = OmittedCounts.at_most(threshold_cut(gamma), n0, n1)
-    law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
+    law = CountLaw((n0, n1), *gauss_legendre(theta_nodes(n0 + n1)))
     sets = [omitted, OmittedCounts.at_most(threshold_cut(0.4), n0, n1)]
     selected, left_out = np.zeros(2), 0.0
     for nodes, log_p0, log_p1 in law.blocks(1 / alpha):
@@ -92,7 +92,7 @@ def test_selected_and_omitted_sum_to_one(gamma):
 def test_the_smaller_of_the_two_probabilities_is_summed():
     """P(selected) is believed where it is below one half, and else not looked at again."""
     omitted = OmittedCounts.at_most(threshold_cut(0.4), 9, 14)
-    law = CountLaw(9, 14, *gauss_legendre(theta_nodes(23)))
+    law = CountLaw((9, 14), *gauss_legendre(theta_nodes(23)))
     itself = np.log(oracle.omission_probability(9, 14, 6.0, lambda v: v <= threshold_cut(0.4)))
     assert log_omission(law, 1 / 6.0, omitted, 0.3) == np.log1p(-0.3)
     for selected in (0.5, 0.7):

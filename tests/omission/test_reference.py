@@ -15,9 +15,9 @@ from unselected.models.bernoulli import BernoulliModel
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.selection.correlation import threshold_cut
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import keep_above
-from unselected.selection.scores import CountScores
 from unselected.statistics.counting import count_classes
 
 FOLDER = Path(__file__).parents[2] / "validation" / "predbayescor"
@@ -65,7 +65,7 @@ def test_a_ten_times_finer_evaluation_agrees(case, corrected):
 def test_omission_probabilities(case):
     n1 = int(case["y_train"].sum())
     n0 = case["y_train"].size - n1
-    law = CountLaw(n0, n1, *BernoulliModel().theta_rule(n0 + n1))
+    law = CountLaw((n0, n1), *BernoulliModel().theta_rule(n0 + n1))
     omitted = OmittedCounts.at_most(threshold_cut(case["threshold"]), n0, n1)
     for alpha, exact in case["omission_probability_exact"]:
         selected = sum(

@@ -17,6 +17,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from scipy.interpolate import CubicSpline
+from scipy.stats import hypergeom
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -887,3 +888,34 @@ def test_wrong_groups():
     with pytest.raises(ValueError, match="record 1 has log_loss='high'"):
         draw([records[0], {**records[1], "log_loss": "high"}])
     assert plt.get_fignums() == []
+
+
+def test_omission_given_totals_is_the_average_over_omitted_features(seed):
+    """Far out in the concentration a feature is omitted as often as chance has it: of its ones,
+    a hypergeometric number falls into each class."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(30) % 2
+    X = (rng.random((30, 40)) < rng.uniform(0.05, 0.6, size=40)).astype(int)
+    model = SelectiveBernoulliNB(threshold=0.25, rates="given").fit(X, y)
+    display = plots.OmissionProbabilityDisplay.from_estimator(
+        model, concentration=[1e9], ax=an_axes()
+    )
+    expected = []
+    for m in np.delete(X, model.selection_.indices, axis=1).sum(axis=0):
+        ones = np.arange(max(0, m - 15), min(m, 15) + 1)
+        cor = np.abs(2 * ones - m) / np.sqrt(max(m * (30 - m), 1))
+        expected.append(hypergeom(30, 15, m).pmf(ones)[cor <= 0.25].sum())
+    assert display.probability == pytest.approx(np.mean(expected), rel=1e-6)
+
+
+def test_correlations_are_those_of_known_values(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(40) % 2
+    X = (rng.random((40, 5)) < 0.4).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    display = plots.CorrelationsDisplay.from_data(X, y, X[::-1], y[::-1], ax=an_axes())
+    for j in range(5):
+        known = ~np.isnan(X[:, j])
+        cor = abs(np.corrcoef(X[known, j], y[known])[0, 1])
+        assert display.train[j] == pytest.approx(cor)
+        assert display.test[j] == pytest.approx(cor)

@@ -304,8 +304,35 @@ def test_examine_names_what_is_wrong(three):
     X, y, _ = three
     with pytest.raises(ValueError, match=r"the smallest with 4 cases.*n_splits=5"):
         examine(X[:13], y[:13], classifier=SelectiveGaussianNB(k=4))
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        examine(X[:, 3:] > 0, y, classifier=SelectiveBernoulliNB(k=4))
+    with pytest.raises(ValueError, match="quadrature='paper' does not support more than two"):
+        examine(X[:, 3:] > 0, y, classifier=SelectiveBernoulliNB(k=4, quadrature="paper"))
+
+
+@pytest.fixture(scope="module")
+def bits_of_three():
+    rng = np.random.default_rng(4)
+    codes = np.arange(45) % 3
+    X = (rng.random((45, 60)) < 0.3).astype(float)
+    X[:, :4] = rng.random((45, 4)) < np.array([[0.1], [0.5], [0.9]])[codes]
+    X[4, 2] = np.nan
+    y = np.array(["a", "<b>", "c"])[codes]
+    classifier = SelectiveBernoulliNB(k=3, always_keep=[2], rates="given")
+    return X, y, examine(X, y, classifier=classifier, n_splits=3, n_repeats=1)
+
+
+def test_a_page_on_bits_of_three_classes_shows_ones_and_known_values(bits_of_three):
+    X, y, findings = bits_of_three
+    page = report(findings)
+    stands_alone(page)
+    ones = [int(np.nansum(X[y == label, 2])) for label in ("<b>", "a", "c")]
+    cells = [f"<td>{i} of {n}</td>" for i, n in zip(ones, (14, 15, 15), strict=True)]
+    assert "<th>F statistic</th><th>ones in &lt;b&gt;</th><th>ones in a</th>" in page
+    assert "".join(cells) in page
+    # Reliability twice, scatter, concentration, omission, and an effect for each class.
+    assert page.count("<svg") == 8
+    for label in ("&lt;b&gt;", "a", "c"):
+        assert f">Difference of the rate in {label} from the overall rate, posterior<" in page
+    assert "Log odds" not in page
 
 
 # A real response

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from unselected.selection.correlation import threshold_cut
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
 from unselected.selection.rules import (
     SelectionRule,
@@ -15,7 +16,6 @@ from unselected.selection.rules import (
     keep_preselected,
     keep_top,
 )
-from unselected.selection.scores import CountScores
 from unselected.statistics.counts import ClassCounts
 
 NONE = np.array([], dtype=int)

@@ -7,8 +7,9 @@ from scipy import stats
 
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import threshold_cut
+from unselected.selection.count_scores import CountScores
 from unselected.selection.events import Event
-from unselected.selection.scores import CountScores, RealScores
+from unselected.selection.real_scores import RealScores
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.summing import class_moments, line_moments
 
@@ -229,7 +230,11 @@ def test_known_values_follow_their_columns_when_parts_are_united():
     ]
     united = CountScores.united(
         [
-            CountScores(Counted(c, np.array(columns) / 8), ColumnSubset(np.array(columns), 9))
+            CountScores.of_part(
+                Counted(c, np.array(columns) / 8),
+                ColumnSubset(np.array(columns), 9),
+                by_total=False,
+            )
             for c, columns in parts
         ]
     )
@@ -285,7 +290,7 @@ def test_events_of_counts():
 def test_counts_of_parts_are_those_of_the_whole():
     c = counts(3, 30)
     cuts = np.arange(30.0)
-    whole = CountScores(Counted(c, cuts), ColumnSubset.everyone(30))
+    whole = CountScores.of_part(Counted(c, cuts), ColumnSubset.everyone(30), by_total=False)
     pieces = [np.arange(12, 30), np.arange(12)]
     united = CountScores.united([whole.stay(piece) for piece in pieces])
     assert united.subset.columns.tolist() == list(range(30))

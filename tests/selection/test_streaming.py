@@ -6,8 +6,9 @@ import pytest
 from unselected.columns import blocks
 from unselected.columns.subset import ColumnSubset
 from unselected.selection import streaming
+from unselected.selection.count_scores import CountScores
+from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_above, keep_top
-from unselected.selection.scores import CountScores, RealScores
 from unselected.selection.streaming import (
     Accumulator,
     StreamingSelection,
@@ -157,9 +158,8 @@ def part(columns, ones):
     """Scores of columns with so many ones, all in class 1: the more, the better."""
     ones = np.array(ones)
     counts = ClassCounts.of_two(np.zeros_like(ones), ones, 10, 10)
-    return CountScores(
-        Counted(counts, np.full(ones.size, np.nan)), ColumnSubset(np.array(columns), 100)
-    )
+    subset = ColumnSubset(np.array(columns), 100)
+    return CountScores.of_part(Counted(counts, np.full(ones.size, np.nan)), subset, by_total=False)
 
 
 def square(ones):

@@ -3,7 +3,7 @@ import pytest
 from sklearn.feature_selection import f_classif, r_regression
 
 from unselected.columns import blocks
-from unselected.selection.scores import RealScores
+from unselected.selection.real_scores import RealScores
 from unselected.statistics.moments import class_axes
 from unselected.statistics.summing import class_moments, line_moments
 from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW

@@ -17,6 +17,7 @@ from unselected.cli.options import (
     ModelOption,
     Output,
     PriorOption,
+    RatesOption,
     Source,
     Speech,
     Whole,
@@ -161,7 +162,7 @@ class CvOptions:
     Parameters
     ----------
     model
-        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
+        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or
         regression (real-valued features, numeric response); auto chooses from the data.
     prior
         Prior of this library's model: common (every feature is related to the response, more or
@@ -171,6 +172,10 @@ class CvOptions:
         none, tempered (learns the power of the likelihood and the outlier fraction from ten folds)
         or correlated (also averages over likelihoods with correlations within classes). Not for
         regression.
+    rates
+        What this library's model assumes of how often features are 1, bernoulli only: uniform (all
+        rates are equally probable) or given (the number of ones of every feature is taken as given:
+        for rare words and other features that are mostly 0).
     splits
         Number of folds; by default 5.
     repeats
@@ -190,6 +195,7 @@ class CvOptions:
     model: ModelOption = "auto"
     prior: PriorOption = "common"
     dependence: DependenceOption = "none"
+    rates: RatesOption = "uniform"
     splits: Whole | None = None
     repeats: Whole | None = None
     loo: Flag = False

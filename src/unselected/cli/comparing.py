@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from unselected.calibration import Estimate
 from unselected.cli.commands import CvOptions
-from unselected.cli.estimating import ESTIMATORS, NamedTraining, dependence_for
+from unselected.cli.estimating import ESTIMATORS, NamedTraining, dependence_for, rates_for
 from unselected.cli.fitting import path_text, read_training
 from unselected.cli.options import Source, columns_of, note, on_terminal
 from unselected.experiments import (
@@ -40,8 +40,8 @@ def cv(data: str, /, *, source: Source, k: int | Literal["loo"], options: CvOpti
         check_writable(checkpoint, overwrite=True)
     name, table = read_training(data, source, options.model)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
-    guard = dependence_for(name, options.dependence)
-    ours = ESTIMATORS[name](k=k, prior=options.prior, **guard)
+    own = dependence_for(name, options.dependence) | rates_for(name, options.rates)
+    ours = ESTIMATORS[name](k=k, prior=options.prior, **own)
     folds = _folds(options)
     if options.loo and name == "regression":
         folds["n_splits"] = table.X.shape[0]

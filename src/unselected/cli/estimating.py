@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.cli.options import AnyModelOption, Choice, DependenceOption, note, on_terminal
+from unselected.cli.options import (
+    AnyModelOption,
+    Choice,
+    DependenceOption,
+    RatesOption,
+    note,
+    on_terminal,
+)
 from unselected.cli.sources import ColumnNumbers
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
@@ -79,6 +86,7 @@ def _check_latent(choice: Choice) -> None:
         "--k loo": choice.k == "loo",
         f"--prior {choice.prior}": choice.prior != "common",
         f"--dependence {choice.dependence}": choice.dependence != "none",
+        f"--rates {choice.rates}": choice.rates != "uniform",
         "--variance-shrinkage": choice.variance_shrinkage is not None,
     }
     for option, is_given in given.items():
@@ -91,7 +99,7 @@ def _check_latent(choice: Choice) -> None:
 
 def _options_of(name: ModelName, choice: Choice) -> dict[str, Any]:
     """Return the parameters that only some models have; raise where this one has not."""
-    options = dependence_for(name, choice.dependence)
+    options = dependence_for(name, choice.dependence) | rates_for(name, choice.rates)
     if choice.variance_shrinkage is None:
         return options
     if name == "bernoulli":
@@ -110,6 +118,18 @@ def dependence_for(name: ModelName, wanted: DependenceOption) -> dict[str, Any]:
         raise ValueError(
             f"--dependence {wanted} is for classes, and not available for the model regression: "
             "omit it."
+        )
+    return {}
+
+
+def rates_for(name: ModelName, wanted: RatesOption) -> dict[str, Any]:
+    """Return the parameter ``rates`` of a model; only that of binary features has one."""
+    if name == "bernoulli":
+        return {"rates": wanted}
+    if wanted != "uniform":
+        raise ValueError(
+            f"--rates {wanted} is for features of 0 and 1, and not available for the model {name}: "
+            "omit it, or use --model bernoulli."
         )
     return {}
 

@@ -84,8 +84,7 @@ def read_training(
         note(f"note: {remark}")
     y = np.asarray(table.y)
     name = chosen(wanted, table.X, y)
-    y = response_for(name, table.X, y, table.names)
-    return name, NamedTraining(table, y, table.names)
+    return name, NamedTraining(table, response_for(name, y), table.names)
 
 
 def open_training(
@@ -104,8 +103,7 @@ def open_training(
     if X.names is None:
         lacking = "names are not read" if no_names else "the features have no names"
         note(f"note: {lacking}; features are numbered from 0")
-    names = names_in(X)
-    return name, NamedTraining(X, response_for(name, first, y, names[: first.shape[1]]), names)
+    return name, NamedTraining(X, response_for(name, y), names_in(X))
 
 
 def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:

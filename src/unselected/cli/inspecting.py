@@ -8,7 +8,8 @@ from unselected.cli.commands import InspectOptions
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
-from unselected.fitted.description import Feature, describe_features
+from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
 
 # The number of features shown without --all.
@@ -77,6 +78,7 @@ def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
         "selection": saved.selection,
         "features": features,
         "priors": saved.fitted.priors,
+        **({} if (rates := _rates(saved)) is None else {"rates": rates}),
         **({} if related is None else {"related_fraction": related.fraction._asdict()}),
         **_guard_content(saved),
         "provenance": saved.provenance,
@@ -121,6 +123,7 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
             about,
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
+            *([f"rates: {rates}"] if (rates := _rates(saved)) is not None else []),
             *_related_text(saved),
             *([f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []),
             *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
@@ -128,6 +131,13 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
             _feature_table(saved, features[:most]) + _left_out(len(features), most),
         ]
     )
+
+
+def _rates(saved: SavedModel) -> str | None:
+    """Return what a model of binary features assumes of their rates, unless it is the default."""
+    fitted = saved.fitted
+    given = isinstance(fitted, FittedBernoulli) and fitted.model.rates == "given"
+    return "given" if given else None
 
 
 def _left_out(n_features: int, most: int) -> str:
@@ -149,6 +159,7 @@ def _feature_table(saved: SavedModel, features: list[Feature]) -> str:
     shown = [saved.fitted.cells(feature) for feature in features]
     header = ("feature", saved.selection["statistic"], *(shown[0] if shown else ()))
     rows = [
-        (f["name"], f"{f['score']:.4f}", *c.values()) for f, c in zip(features, shown, strict=True)
+        (f["name"], score_text(f["score"]), *c.values())
+        for f, c in zip(features, shown, strict=True)
     ]
     return columns_of(rows, header)

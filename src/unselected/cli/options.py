@@ -46,6 +46,7 @@ AnyModelOption = Literal["auto", "bernoulli", "gaussian", "regression", "mixture
 TiesOption = Literal["first", "random"]
 PriorOption = Literal["common", "sparse"]
 DependenceOption = Literal["none", "tempered", "correlated"]
+RatesOption = Literal["uniform", "given"]
 Whole = Annotated[int, Parameter(converter=_whole)]
 KOption = Annotated[int | Literal["loo"], Parameter(converter=_whole_or_loo)]
 Input = Annotated[str, Parameter(converter=_path)]
@@ -111,7 +112,7 @@ class Choice:
     Parameters
     ----------
     model
-        bernoulli (features 0 or 1, two classes), gaussian (real-valued features, classes) or
+        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or
         regression (real-valued features, numeric response); auto chooses from the data. For `fit`
         also mixture (two latent groups of cases, features 0 or 1, two classes) and factor (latent
         factors, two classes or numeric response), which run Markov chains for seconds to minutes.
@@ -136,6 +137,10 @@ class Choice:
         Guard against features that depend on each other within classes: none, tempered (learns the
         power of the likelihood and the outlier fraction from ten folds) or correlated (also
         averages over likelihoods with correlations within classes). Not for regression.
+    rates
+        What is assumed of how often features are 1, bernoulli only: uniform (all rates are equally
+        probable) or given (the number of ones of every feature is taken as given: for rare words
+        and other features that are mostly 0).
     uncorrected
         Do not condition on the selection: gives the usual, uncorrected posterior.
     variance_shrinkage
@@ -153,6 +158,7 @@ class Choice:
     ties: TiesOption = "first"
     prior: PriorOption = "common"
     dependence: DependenceOption = "none"
+    rates: RatesOption = "uniform"
     uncorrected: Flag = False
     variance_shrinkage: float | None = None
     seed: Whole = 0

@@ -20,11 +20,15 @@ from unselected.dependence.within_class import WithinClassCorrelation, within_cl
 
 # How a parameter and its value are written: in Python, in the shell.
 Writer = Callable[[str, str], str]
+# Parameters and values that are not in use.
+Untried = tuple[tuple[str, str], ...]
 
 # p-values below this count as evidence against independence.
 _DOUBTFUL = 0.01
 # Inflation of the evidence from here on is reported.
 _INFLATED = 1.25
+# What an option is for, where its name does not say so.
+_PURPOSES = {("rates", "given"): " (for rare words and other features that hardly vary)"}
 
 
 def as_keyword(parameter: str, value: str) -> str:
@@ -50,19 +54,33 @@ class DependenceReport:
         The guard against dependence that the model already has.
     writer : callable
         How advice writes a parameter and its value; by default as a Python keyword.
+    untried : tuple of pairs of str
+        Parameters and values that may help an underconfident model and are not in use.
     """
 
     correlation: WithinClassCorrelation
     slope: CalibrationSlope
     dependence: Dependence = "none"
     writer: Writer = as_keyword
+    untried: Untried = ()
 
     @classmethod
     def of(
-        cls, X: ArrayLike, y: ArrayLike, held_out: HeldOut, *, dependence: Dependence = "none"
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        held_out: HeldOut,
+        *,
+        dependence: Dependence = "none",
+        untried: Untried = (),
     ) -> "DependenceReport":
         """Diagnose kept features X with classes y, and the evidence for cases left out."""
-        return cls(within_class_correlation(X, y), calibration_slope(held_out), dependence)
+        return cls(
+            within_class_correlation(X, y),
+            calibration_slope(held_out),
+            dependence,
+            untried=untried,
+        )
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -77,7 +95,7 @@ class DependenceReport:
         """
         last = f"{self.writer('dependence', self.dependence)} is in use, which allows for that."
         if self.dependence == "none":
-            last = _recommendation(self.correlation, self.slope, self.writer)
+            last = _recommendation(self.correlation, self.slope, self.writer, self.untried)
         return (*_words_of_correlation(self.correlation), _words_of_slope(self.slope), last)
 
     def content(self) -> dict[str, Any]:
@@ -139,18 +157,16 @@ def _is_dependent(found: WithinClassCorrelation) -> bool:
 
 
 def _recommendation(
-    correlation: WithinClassCorrelation, slope: CalibrationSlope, writer: Writer
+    correlation: WithinClassCorrelation, slope: CalibrationSlope, writer: Writer, untried: Untried
 ) -> str:
     related = _is_dependent(correlation) and correlation.n_features <= MOST_FEATURES
     guard = writer("dependence", "correlated" if related else "tempered")
     if slope.high < 1.0:
         return f"Use {guard}."
     if slope.low > 1.0 or np.isnan(slope.slope):
-        return (
-            "The model is underconfident: it finds little signal in the features. Where you expect "
-            "otherwise, leave out features that hardly vary, such as rare words, before any "
-            f"response is looked at, or try {writer('prior', 'sparse')}."
-        )
+        found = "The model is underconfident: it finds little signal in the features."
+        options = " or ".join(writer(*option) + _PURPOSES.get(option, "") for option in untried)
+        return f"{found} Where you expect otherwise, try {options}." if options else found
     if _is_dependent(correlation) and correlation.inflation >= _INFLATED:
         return (
             f"Prefer {guard}: the held-out cases show no overconfidence, but there may be too few "

@@ -1,19 +1,26 @@
 """`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator."""
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from unselected._typing import Floats
+from unselected.dependence.diagnosis import Untried
 from unselected.dependence.power import Dependence
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior
 from unselected.estimators.inputs import check_training
 from unselected.estimators.naive_bayes_fitting import BernoulliFitting
-from unselected.estimators.parameters import check_binarize, check_choice, check_positive_pair
+from unselected.estimators.parameters import (
+    check_binarize,
+    check_choice,
+    check_positive_pair,
+    check_pseudocounts,
+)
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import Rates
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
 
@@ -25,7 +32,8 @@ class SelectiveBernoulliNB(ExactClassifier):
     fact that the others looked too weak to be kept* [1]_. Without that second part, chance
     correlations among many features pass for signal, and the probabilities are overconfident.
 
-    The score of a feature is its absolute correlation with the class.
+    The score of a feature is its absolute correlation with the class, or with more than two classes
+    the F statistic. NaN is a missing value: it is left out of counts and predictions.
 
     Parameters
     ----------
@@ -56,8 +64,16 @@ class SelectiveBernoulliNB(ExactClassifier):
         booleans) as they are, and cuts the others at their training median; "median" cuts all
         columns at their training median; a number cuts all columns there; None accepts only 0 and
         1. Where no value is above the median, the cut is the next smaller value.
-    class_pseudocounts : pair of float, default=(1.0, 1.0)
-        Prior counts of the two classes, in the order of ``classes_``: f0 and f1 of the paper.
+    rates : {"uniform", "given"}, default="uniform"
+        What is assumed of how often the features are 1. "uniform" is the paper's prior: all rates
+        are equally probable. "given" takes the number of ones of every feature, omitted ones
+        included, as given, and models only how they are divided between the classes: for tables
+        with many rare features, such as words in documents. Needs ``quadrature="exact"``. With
+        ``preselected_from`` these numbers are unknown for the omitted features, and each from 0 to
+        n is taken to be as probable.
+    class_pseudocounts : float or sequence of float, default=1.0
+        Prior counts of the classes, in the order of ``classes_``: one number for all, or one for
+        each. For two classes they are f0 and f1 of the paper.
     concentration_prior : pair of float, default=(0.5, 5.0)
         Shape and rate of the inverse-gamma prior of the concentration (alpha in the paper). The
         larger the concentration, the more alike are a feature's distributions in the two classes.
@@ -83,7 +99,7 @@ class SelectiveBernoulliNB(ExactClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -95,12 +111,11 @@ class SelectiveBernoulliNB(ExactClassifier):
     threshold_ : float or None
         The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
-        Absolute correlations of the kept features, in the order of ``selection_.indices``.
+        Scores of the kept features, in the order of ``selection_.indices``.
     feature_scores_ : ndarray of shape (n_features_in_,)
-        Absolute correlations of all features; only with ``store_scores=True``.
-    feature_counts_ : ndarray of shape (2, n_features_in_)
-        Number of ones of each feature in the first and in the second class; only with
-        ``store_scores=True``.
+        Scores of all features; only with ``store_scores=True``.
+    feature_counts_ : ndarray of shape (n_classes, n_features_in_)
+        Number of ones of each feature in each class; only with ``store_scores=True``.
     binarize_thresholds_ : ndarray of shape (n_kept,)
         Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1.
     concentration_ : ndarray of shape (n_nodes,)
@@ -109,7 +124,8 @@ class SelectiveBernoulliNB(ExactClassifier):
     concentration_weights_ : ndarray of shape (n_nodes,)
         Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
-        At each node, the probability that a feature's score is at most ``threshold_``.
+        At each node, the probability that a feature's score is at most ``threshold_``; with
+        ``rates="given"`` and with missing values the average over the omitted features.
     related_fraction_ : ndarray of shape (n_nodes,)
         The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)
@@ -152,6 +168,7 @@ class SelectiveBernoulliNB(ExactClassifier):
     (0.16, 0.44)
     """
 
+    _takes_missing = True
     binarize_thresholds_: Floats
     feature_counts_: NDArray[Any]
 
@@ -165,7 +182,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         always_keep: Any = None,
         ties: Ties = "first",
         binarize: Binarize = "auto",
-        class_pseudocounts: tuple[float, float] = (1.0, 1.0),
+        rates: Rates = "uniform",
+        class_pseudocounts: Any = 1.0,
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         prior: Prior = "common",
         quadrature: Literal["exact", "paper"] = "exact",
@@ -180,6 +198,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         self.always_keep = always_keep
         self.ties = ties
         self.binarize = binarize
+        self.rates = rates
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
         self.prior = prior
@@ -190,7 +209,9 @@ class SelectiveBernoulliNB(ExactClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.quadrature != "paper"
+        # As in `sklearn.naive_bayes.BernoulliNB`: bits tell little of three classes of numbers.
+        tags.classifier_tags.poor_score = True
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -201,7 +222,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
-            Two classes, with any labels.
+            Two or more classes, with any labels.
 
         Returns
         -------
@@ -209,14 +230,24 @@ class SelectiveBernoulliNB(ExactClassifier):
             The fitted estimator. After an error it is unchanged.
         """
         model = self._checked_model()
-        table = check_training(self, X, y, "two classes")
-        rule = self._checked_rule(table, "|COR|")
+        table = check_training(self, X, y, "classes")
+        G = table.classes.size
+        rule = self._checked_rule(table, "|COR|" if G == 2 else "F")
+        model = replace(
+            model, pseudocounts=tuple(check_pseudocounts(self.class_pseudocounts, G).tolist())
+        )
+        if G > 2 and self.quadrature == "paper":
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass, "
+                "and quadrature='paper' does not support more than two classes: use "
+                "quadrature='exact'."
+            )
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
         scores = self._fit(
             BernoulliFitting(table, rule, *how, model, check_binarize(self.binarize))
         )
         if self.store_scores:
-            self.feature_counts_ = np.stack([scores.counts.I0, scores.counts.I1])
+            self.feature_counts_ = scores.counts.ones
         self.binarize_thresholds_ = self._predictor.fitted.thresholds
         return self
 
@@ -224,16 +255,25 @@ class SelectiveBernoulliNB(ExactClassifier):
         """Check the parameters that do not depend on the data, and return the model."""
         self._check_rule()
         check_choice("quadrature", self.quadrature, ("exact", "paper"))
+        check_choice("rates", self.rates, ("uniform", "given"))
         check_binarize(self.binarize)
-        f0, f1 = check_positive_pair(
-            "class_pseudocounts", self.class_pseudocounts, "one for each class"
-        )
         a, b = check_positive_pair(
             "concentration_prior", self.concentration_prior, "shape and rate"
         )
-        if self.prior == "sparse" and self.quadrature != "exact":
+        self._check_exact("prior='sparse'" if self.prior == "sparse" else None)
+        self._check_exact("rates='given'" if self.rates == "given" else None)
+        return BernoulliModel(a=a, b=b, quadrature=self.quadrature, rates=self.rates)
+
+    @property
+    def _untried(self) -> Untried:
+        if self.quadrature != "exact":
+            return ()
+        rates: Untried = (("rates", "given"),) if self.rates == "uniform" else ()
+        return rates + super()._untried
+
+    def _check_exact(self, what: str | None) -> None:
+        """Raise where something needs exact quadrature and that is not asked for."""
+        if what is not None and self.quadrature != "exact":
             raise ValueError(
-                f"quadrature={self.quadrature!r} supports prior='common' only: use "
-                "quadrature='exact' with prior='sparse'."
+                f"quadrature={self.quadrature!r} does not support {what}: use quadrature='exact'."
             )
-        return BernoulliModel(f0=f0, f1=f1, a=a, b=b, quadrature=self.quadrature)

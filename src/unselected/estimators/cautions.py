@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer
 from unselected._warnings import warn
 from unselected.estimators.parameters import first_few
+from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import SelectionRule
-from unselected.selection.scores import CountScores, Scores
+from unselected.selection.scores import Scores
 from unselected.statistics.unscored import SAME_RESPONSE, TOO_FEW, Unscored
 
 # At most this many columns or classes are named in a message.

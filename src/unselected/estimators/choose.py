@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
-from unselected.estimators.parameters import first_few
 
 ModelName = Literal["bernoulli", "gaussian", "regression"]
 
 # At most this many distinct whole numbers are treated as classes.
 MOST_CLASSES = 10
+
+_BITS = "all features are 0 or 1"
 
 
 def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
@@ -19,8 +20,8 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
 
     A response of numbers is treated as numeric where they are not all whole or have more than 10
     distinct values. Two distinct values are always classes. The model is "regression" for a numeric
-    response, "bernoulli" for two classes and features that are all 0 or 1, and "gaussian" for other
-    features or more classes.
+    response, "bernoulli" for classes and features that are all 0, 1 or missing, and "gaussian" for
+    classes and other features.
 
     Parameters
     ----------
@@ -51,42 +52,42 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
                 f"the response has {distinct.size} distinct numbers; gaussian would treat each as "
                 "a class"
             )
-        return "gaussian", (
+        classes = (
             f"{distinct.size} distinct whole numbers are treated as classes; regression would "
             "treat them as numbers"
         )
+        return (
+            ("bernoulli", f"{_BITS}, and {classes}") if are_all_bits(X) else ("gaussian", classes)
+        )
+    classes = {1: "one class", 2: "two classes"}.get(distinct.size, f"{distinct.size} classes")
+    if are_all_bits(X):
+        return "bernoulli", f"{classes}, and {_BITS}"
     if distinct.size != 2:
-        return "gaussian", "one class" if distinct.size == 1 else f"{distinct.size} classes"
-    if _are_bits(X):
-        return "bernoulli", "two classes, and all features are 0 or 1"
-    if _first_missing(X) is not None:
+        return "gaussian", classes
+    if _have_missing(X):
         return "gaussian", "two classes, and features have missing values"
     return "gaussian", (
         "two classes, and features are not all 0 or 1; bernoulli would cut them at their median"
     )
 
 
-def response_for(
-    model: ModelName, X: NDArray[Any], y: NDArray[Any], names: NDArray[Any] | None = None
-) -> NDArray[Any]:
+def response_for(model: ModelName, y: NDArray[Any]) -> NDArray[Any]:
     """Return the response in the form that the model needs: labels, or numbers for "regression".
 
     Parameters
     ----------
     model : {"bernoulli", "gaussian", "regression"}
-    X, y : arrays
+    y : array of shape (n_samples,)
         As in `choose_model`.
-    names : array of shape (n_features,), default=None
-        Names of the features, for errors.
 
     Raises
     ------
     ValueError
-        Where the model does not fit the data; the message says which one does.
+        Where the model does not fit the response; the message says which one does.
 
     Examples
     --------
-    >>> response_for("regression", np.zeros((2, 1)), np.array(["1.50", "2"])).tolist()
+    >>> response_for("regression", np.array(["1.50", "2"])).tolist()
     [1.5, 2.0]
     """
     if model == "regression":
@@ -94,24 +95,10 @@ def response_for(
         if numbers is None:
             raise ValueError(
                 f"regression needs a numeric response, but {_first_text(y)}: use gaussian, or "
-                "bernoulli for two classes."
+                "bernoulli for features of 0 and 1."
             )
         return numbers
     classes = np.unique(y)
-    if model == "bernoulli":
-        if classes.size > 2:
-            raise ValueError(
-                f"bernoulli needs two classes, but the response has {classes.size}, "
-                f"{first_few(classes.tolist(), 5)}: use gaussian, or regression for numbers."
-            )
-        missing = _first_missing(X)
-        if missing is not None:
-            row, column = missing
-            feature = f"feature {column + 1}" if names is None else f"feature {names[column]!r}"
-            raise ValueError(
-                f"bernoulli allows no missing values, but {feature} is missing in case {row + 1}: "
-                "fill it in, or use gaussian."
-            )
     numbers = numbers_of(y)
     if numbers is None or _are_whole(numbers):
         return y
@@ -157,15 +144,12 @@ def _are_whole(numbers: NDArray[Any]) -> bool:
     return bool(np.all(numbers == np.round(numbers)))
 
 
-def _are_bits(X: NDArray[Any]) -> bool:
-    return X.dtype.kind == "b" or all(bool(np.all((row == 0) | (row == 1))) for row in X)
+def are_all_bits(X: NDArray[Any]) -> bool:
+    """Return whether all values are 0, 1 or missing; only a missing value differs from itself."""
+    if X.dtype.kind == "b":
+        return True
+    return all(bool(np.all((row == 0) | (row == 1) | (row != row))) for row in X)
 
 
-def _first_missing(X: NDArray[Any]) -> tuple[int, int] | None:
-    """Return the row and column of the first missing value."""
-    if X.dtype.kind == "f":
-        for place, row in enumerate(X):
-            missing = np.isnan(row)
-            if missing.any():
-                return place, int(np.argmax(missing))
-    return None
+def _have_missing(X: NDArray[Any]) -> bool:
+    return X.dtype.kind == "f" and any(bool(np.isnan(row).any()) for row in X)

@@ -9,7 +9,7 @@ from sklearn.model_selection import check_cv
 
 from unselected._typing import Floats, Ints
 from unselected.dependence.averaging import LikelihoodAverage
-from unselected.dependence.diagnosis import DependenceReport
+from unselected.dependence.diagnosis import DependenceReport, Untried
 from unselected.dependence.power import Dependence
 from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.exact import ExactEstimator
@@ -152,7 +152,14 @@ class ExactClassifier(ExplainedPredictions, ExactEstimator):
         rows = predictor.fitted.rows(table.X[:, self.selection_.indices], self._label_kept)
         if not held_out.size:
             held_out = fitting.held_out()
-        return DependenceReport.of(rows, table.y, held_out, dependence=self.dependence)
+        return DependenceReport.of(
+            rows, table.y, held_out, dependence=self.dependence, untried=self._untried
+        )
+
+    @property
+    def _untried(self) -> Untried:
+        """What may help where the model finds little signal, and is not in use."""
+        return (("prior", "sparse"),) if self.prior == "common" else ()
 
     def _loo_scores(
         self, fitting: ClassFitting, rules: list[SelectionRule]

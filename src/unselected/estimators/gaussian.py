@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, Self
 
+from unselected.dependence.diagnosis import Untried
 from unselected.dependence.power import Dependence
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior, checked_gaussian_model
@@ -51,7 +52,8 @@ class SelectiveGaussianNB(ExactClassifier):
         Scores of binary features are compared in exact integers. Real-valued features tie only
         where columns are equal.
     class_pseudocounts : float or sequence of float, default=1.0
-        Prior counts of the classes, in the order of ``classes_``.
+        Prior counts of the classes, in the order of ``classes_``: one number for all, or one for
+        each. For two classes they are f0 and f1 of the paper.
     concentration_prior : pair of float, default=(0.5, 5.0)
         Shape and rate of the inverse-gamma prior of the concentration 1 / tau^2. The default is a
         half-normal prior of tau with variance 1/10, the paper's prior in these units.
@@ -214,3 +216,7 @@ class SelectiveGaussianNB(ExactClassifier):
         self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
         self.log_marginal_likelihood_ += self._predictor.fitted.log_class_evidence
         return self
+
+    @property
+    def _untried(self) -> Untried:
+        return () if self.variance_shrinkage else super()._untried

@@ -32,7 +32,7 @@ from unselected.statistics.line import LineStatistics
 
 @dataclass(frozen=True, eq=False)
 class BernoulliFitting(ClassFitting):
-    """A fit of the model for binary features and two classes."""
+    """A fit of the model for binary features and classes."""
 
     model: BernoulliModel
     binarize: Binarize
@@ -40,14 +40,23 @@ class BernoulliFitting(ClassFitting):
     def scores(self, stream: StreamingSelection) -> Any:
         """Return the scores of the columns, from all cases."""
         t = self.table
-        return count_scores(t.X, t.y, self.binarize, t.label, stream)
+        return count_scores(t.X, t.y, self.binarize, t.label, stream, **self._how)
 
     def scores_without(
         self, sets: list[LeftOut], new_stream: Callable[[], StreamingSelection]
     ) -> list[Any]:
         """Return the scores without each of several sets of cases."""
         t = self.table
-        return count_scores_without(t.X, t.y, self.binarize, t.label, sets, new_stream)
+        return count_scores_without(t.X, t.y, self.binarize, t.label, sets, new_stream, **self._how)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        """How columns are counted."""
+        return {
+            "n_classes": self.table.classes.size,
+            "missing_allowed": True,
+            "by_total": self.model.rates == "given",
+        }
 
     def _together(self, fitted: list[FittedBernoulli]) -> list[FittedBernoulli]:
         models = {one.model for one in fitted}

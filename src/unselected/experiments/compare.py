@@ -20,8 +20,9 @@ from sklearn.utils.validation import validate_data
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate, most_probable
+from unselected.columns.blocks import find_missing
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.estimators.choose import choose_model
+from unselected.estimators.choose import are_all_bits
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.experiments.folds import (
@@ -32,8 +33,7 @@ from unselected.experiments.folds import (
     rows_by_method,
     with_and_without_correction,
 )
-from unselected.statistics.binarizing import Binarize
-from unselected.statistics.counting import count_classes
+from unselected.statistics.binarizing import Binarize, binarize_columns, find_cuts
 
 SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
 
@@ -49,14 +49,15 @@ class TrainingMedianBits(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Find the cuts in training rows."""
-        X = validate_data(self, X)
-        self.thresholds_ = count_classes(X, np.zeros(len(X), dtype=np.intp), self.binarize)[1]
+        X = validate_data(self, X, ensure_all_finite="allow-nan")
+        missing = find_missing(X, str, missing_allowed=True)
+        self.thresholds_ = find_cuts(X, self.binarize, str, missing)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.uint8]:
-        """Return bits."""
-        X = validate_data(self, X, reset=False)
-        return np.asarray(X > self.thresholds_, dtype=np.uint8)
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return bits; a missing value stays one."""
+        X = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
+        return binarize_columns(X, self.thresholds_, self.binarize, str, missing_allowed=True)
 
 
 def usual_methods(
@@ -64,12 +65,12 @@ def usual_methods(
 ) -> dict[str, ClassifierMixin]:
     """Return the usual methods, each selecting ``k`` features inside its own fit.
 
-    With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, after the
-    steps in ``first``, and those for logistic regression are standardized.
+    With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, and those
+    for logistic regression are standardized. The steps in ``first`` fill in missing values.
     """
     folds = StratifiedKFold(inner_splits, shuffle=True, random_state=seed)
     if isinstance(ours, SelectiveBernoulliNB):
-        first, scaling, bayes = [TrainingMedianBits(ours.binarize)], [], BernoulliNB()
+        first, scaling, bayes = [TrainingMedianBits(ours.binarize), *first], [], BernoulliNB()
     else:
         first, scaling, bayes = first, [StandardScaler()], GaussianNB()
 
@@ -154,8 +155,7 @@ def compare(
     classifier : SelectiveBernoulliNB or SelectiveGaussianNB, default=None
         Take the settings of our own methods, "corrected" and "uncorrected", from here. By default
         they select ``k`` features and have the default priors, and are for bits where all features
-        are 0 or 1 and there are two classes, and for real numbers else. More than two classes need
-        a SelectiveGaussianNB.
+        are 0, 1 or missing, and for real numbers else.
     n_splits : int or "loo", default=5
         Folds of the stratified cross-validation. With "loo" each case is left out, our own methods
         from one pass over the data where their k is a number.
@@ -205,16 +205,11 @@ def _checked_classifier(
     classifier: SelectiveClassifier | None, table: TrainingTable, k: int
 ) -> SelectiveClassifier:
     if classifier is None:
-        bits = choose_model(table.dense, table.y)[0] == "bernoulli"
+        bits = are_all_bits(table.dense)
         return SelectiveBernoulliNB(k=k) if bits else SelectiveGaussianNB(k=k)
     if not isinstance(classifier, SelectiveClassifier):
         raise TypeError(
             f"classifier={classifier!r} is neither a SelectiveBernoulliNB nor a "
-            "SelectiveGaussianNB."
-        )
-    if isinstance(classifier, SelectiveBernoulliNB) and table.classes.size > 2:
-        raise ValueError(
-            f"y has {table.classes.size} classes, and SelectiveBernoulliNB is for two: give a "
             "SelectiveGaussianNB."
         )
     return classifier

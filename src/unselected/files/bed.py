@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Ints
-from unselected.files.sources import FileColumns, distinct_names, library, places, telling_damage
+from unselected.files.sources import FileColumns, distinct_names, library, telling_damage
 from unselected.files.table_request import TableError
 
 Coding = Literal["dosage", "presence"]
@@ -39,21 +39,8 @@ class BedColumns(FileColumns):
             counts = np.asarray(file.read(index=(slice(None), columns), dtype=dtype, num_threads=1))
         if self.coding == "dosage":
             return counts
-        self._check_known(counts, columns)
-        return (counts > 0).view(np.uint8)
-
-    def _check_known(self, counts: NDArray[Any], columns: slice | Ints) -> None:
-        unknown = counts == _MISSING
-        if unknown.any():
-            column = int(np.argmax(unknown.any(axis=0)))
-            row = int(np.argmax(unknown[:, column]))
-            variant = int(places(columns, self.shape[1])[column])
-            name = "" if self.names is None else f" ({self.names[variant]!r})"
-            raise ValueError(
-                f"the genotype of variant {variant}{name} is missing in row {row}: with "
-                "coding='presence' all must be known; fill them in, or use coding='dosage', where "
-                "missing genotypes are NaN"
-            )
+        bits, unknown = (counts > 0).view(np.uint8), counts == _MISSING
+        return np.where(unknown, np.float32(np.nan), bits) if unknown.any() else bits
 
 
 def open_bed(path: str, *, names: bool, coding: Coding) -> BedColumns:

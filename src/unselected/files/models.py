@@ -211,7 +211,7 @@ def _parse(content: bytes) -> SavedModel:
     kind = _KINDS[document["kind"]]
     common = ("format", "version", "kind", "names", "selection", "provenance")
     guards = _GUARDS if issubclass(kind, GuardedClasses) else ()
-    check_record(document, "the file", (*common, *kind.keys), (*guards, "ranges"))
+    check_record(document, "the file", (*common, *kind.keys), (*guards, *kind.optional, "ranges"))
     predictor = predictor_of(kind.from_json(document), document)
     selection = _parse_selection(document["selection"], predictor.fitted)
     return SavedModel(predictor, selection, _parse_provenance(document["provenance"]))

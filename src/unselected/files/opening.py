@@ -51,7 +51,7 @@ def open_columns(
     coding : {"dosage", "presence"}, default=None
         For .bed files only. "dosage", the default: the number of copies of allele 1 of the .bim
         file, 0, 1 or 2, as float32, with NaN for missing genotypes. "presence": 1 where there is a
-        copy, else 0, as uint8; reading a missing genotype is an error.
+        copy, else 0, as uint8; columns with missing genotypes are read as float32, with NaN.
     leave_out : sequence of str, default=()
         For Parquet files only: columns that are not features, such as the response or ids. The
         index of a pandas frame is always left out.

@@ -41,8 +41,8 @@ class Fitted(ABC):
     ----------
     kind : str
         Its name in a model file.
-    keys : tuple of str
-        The entries of a model file that are its own.
+    keys, optional : tuples of str
+        The entries of a model file that are its own: those that it must have, and may have.
     event : Event or RealEvent
         The event that the model is conditioned on; empty for the uncorrected posterior.
     names : array of shape (k,) or None
@@ -50,6 +50,7 @@ class Fitted(ABC):
 
     kind: ClassVar[str]
     keys: ClassVar[tuple[str, ...]]
+    optional: ClassVar[tuple[str, ...]] = ()
     event: Any
     names: NDArray[Any] | None
 

@@ -1,36 +1,42 @@
-"""The fitted naive Bayes model of binary features and two classes."""
+"""The fitted naive Bayes model of binary features and classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from unselected._typing import ColumnNamer, Floats
 from unselected.dependence.correlated import FeatureLaws, WithinClasses
 from unselected.fitted.base import GuardedClasses, Seen
 from unselected.fitted.effects import Effect, summary
 from unselected.fitted.json_checks import Entries, check_reals
+from unselected.fitted.json_counts import (
+    bernoulli_priors_entry,
+    check_agree,
+    count_event_entry,
+    counts_entry,
+    parse_bernoulli_model,
+    parse_count_event,
+    parse_counts,
+)
 from unselected.fitted.json_parts import (
     binarize_entry,
     classes_entry,
-    count_event_entry,
-    parse_bernoulli_model,
     parse_binarize,
     parse_classes,
-    parse_count_event,
-    parse_counts,
     parse_names,
-    priors_entry,
 )
-from unselected.fitted.rate_effects import pair_posteriors
+from unselected.fitted.json_posterior import parse_posterior, posterior_entry
+from unselected.fitted.rate_effects import rate_posteriors
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.bernoulli_posterior import BernoulliPosterior
-from unselected.numerics.beta_binomial import CountLaw
+from unselected.models.count_terms import FEW_CASES
 from unselected.numerics.quadrature import log_sum
-from unselected.omission.binary import omission_probability
 from unselected.selection.events import Event
 from unselected.statistics.binarizing import Binarize, binarize_columns
 from unselected.statistics.counts import ClassCounts
@@ -49,7 +55,7 @@ class FittedBernoulli(GuardedClasses):
     thresholds : array of shape (k,)
         A value above is a one.
     binarize : {"auto", "median"}, float or None
-    classes : array of shape (2,)
+    classes : array of shape (G,)
     names : array of shape (k,) or None
     given : BernoulliPosterior or None
         The posterior, where it is known already.
@@ -65,6 +71,7 @@ class FittedBernoulli(GuardedClasses):
         "priors",
         "quadrature",
     )
+    optional: ClassVar[tuple[str, ...]] = ("posterior",)
 
     model: BernoulliModel
     counts: ClassCounts
@@ -83,7 +90,7 @@ class FittedBernoulli(GuardedClasses):
     @cached_property
     def log_psi(self) -> Floats:
         """Log of the class probabilities before any feature is seen."""
-        counts = np.array([self.model.f0 + self.counts.n0, self.model.f1 + self.counts.n1])
+        counts = np.array(self.model.pseudocounts) + self.counts.sizes
         return np.asarray(np.log(counts / counts.sum()))
 
     @cached_property
@@ -97,40 +104,43 @@ class FittedBernoulli(GuardedClasses):
         return self.posterior
 
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
-        """Return rows of the kept columns, in their order, as bits."""
-        return binarize_columns(X, self.thresholds, self.binarize, label)
+        """Return rows of the kept columns, in their order, as bits; NaN is a missing one."""
+        return binarize_columns(X, self.thresholds, self.binarize, label, missing_allowed=True)
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
-        """Return log P(row | class), shape (rows, 2)."""
+        """Return log P(row | class), shape (rows, G)."""
         return np.asarray(self.posterior.log_joint(rows) - self.log_psi)
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return log P(row | class, node), (rows, 2, nodes), and the nodes' log weights."""
+        """Return log P(row | class, node), (rows, G, nodes), and the nodes' log weights."""
         posterior = self.posterior
         joint = posterior.log_joint_by_node(rows) - self.log_psi[:, np.newaxis]
         return np.asarray(joint - posterior.log_weights), posterior.log_weights
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
-        """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, 2)."""
+        """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, G)."""
         posterior = self.posterior
         log_weights = posterior.log_weights[:, np.newaxis]
         log_one, log_zero = (
-            log_sum(logs + log_weights, axis=1)[:, posterior.pair_of].T
+            log_sum(logs + log_weights, axis=1)[:, posterior.vector_of].T
             for logs in (posterior.log_one, posterior.log_zero)
         )
-        return np.where(rows[:, :, np.newaxis], log_one, log_zero)
+        logs = np.where(np.asarray(rows == 1)[:, :, np.newaxis], log_one, log_zero)
+        if rows.dtype.kind == "f":
+            logs = np.where(np.isnan(rows)[:, :, np.newaxis], 0.0, logs)
+        return logs
 
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
         """Return correlations and variances of the kept columns within classes."""
-        return WithinClasses.of(rows, y, 2, spreads=False)
+        return WithinClasses.of(rows, y, self.classes.size, spreads=False)
 
     @cached_property
     def laws(self) -> FeatureLaws:
         """The rates of single features in a class, and the variance in a class of mean size."""
         posterior = self.posterior
         log_rates = log_sum(posterior.log_one + posterior.log_weights[:, np.newaxis], axis=1)
-        rates = np.exp(log_rates)[:, posterior.pair_of]
-        n = np.array([self.counts.n0, self.counts.n1])
+        rates = np.exp(log_rates)[:, posterior.vector_of]
+        n = self.counts.sizes
         variance = (n / n.sum()) @ (rates * (1.0 - rates))
         varying = np.full(self.n_columns, fill_value=True)
         return FeatureLaws(rates, variance, float(n.sum() - 1), varying)
@@ -138,46 +148,70 @@ class FittedBernoulli(GuardedClasses):
     @property
     def n_samples(self) -> int:
         """The number of training cases."""
-        return self.counts.n0 + self.counts.n1
+        return int(self.counts.sizes.sum())
 
     @property
     def class_sizes(self) -> dict[Any, int]:
         """The numbers of training cases by class."""
-        return dict(zip(self.classes.tolist(), (self.counts.n0, self.counts.n1), strict=True))
+        return dict(zip(self.classes.tolist(), self.counts.sizes.tolist(), strict=True))
 
     def omission_probability(self, concentration: Floats) -> Floats:
-        """Return P(a feature is at most at the cut | concentration); 1 where there is no cut."""
+        """Return P(a feature is at most at the cut | concentration); 1 where there is no cut.
+
+        Where omitted features are of several kinds it is the average over them.
+        """
         if self.event.cut is None:
             return np.ones(concentration.shape)
-        law = CountLaw(self.counts.n0, self.counts.n1, *self.model.theta_rule(self.n_samples))
-        return omission_probability(law, self.event.cut, 1.0 / concentration)
+        nothing = self.counts.take(np.array([], dtype=np.intp))
+        likelihood = Likelihood(self.model.theta_rule, nothing, self.event, self.model.rates)
+        return np.exp([likelihood.at(-x).log_omitted for x in np.log(concentration)])
 
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
-        """Return counts by class, differences of rates and log odds ratios."""
-        counts, pair_of = self.counts, self.posterior.pair_of
-        ones, cases = (counts.I0, counts.I1), (counts.n0, counts.n1)
+        """Return counts by class, and effects: differences of rates, and of log odds.
+
+        With two classes they are those of the second less the first, with several those of each
+        class less the feature's overall rate.
+        """
+        ones, cases = self.counts.ones.astype(np.int64), self._known
         seen: Seen = {}
         for label, i, n in zip(self.classes, ones, cases, strict=True):
-            seen |= {f"ones_in_{label}": np.asarray(i, dtype=np.int64)}
-            seen |= {f"cases_in_{label}": np.full(i.size, n)}
-        rates = [i / n for i, n in zip(ones, cases, strict=True)]
-        odds = [np.log((i + 0.5) / (n - i + 0.5)) for i, n in zip(ones, cases, strict=True)]
-        laws = [
-            (summary(pair.difference(), tails), summary(pair.log_odds_ratio(), tails))
-            for pair in pair_posteriors(self.model, counts, self.posterior)
-        ]
-        tables = np.array(laws).reshape(-1, 2, 3)[pair_of]
-        return seen, {
-            "rate_difference": Effect(rates[1] - rates[0], *tables[:, 0].T),
-            "log_odds_ratio": Effect(odds[1] - odds[0], *tables[:, 1].T),
-        }
+            seen |= {f"ones_in_{label}": i, f"cases_in_{label}": n}
+        posteriors = list(rate_posteriors(self.model, self.counts, self.posterior))
+        rates, smoothed = ones / cases, (ones + 0.5) / (cases + 1.0)
+        effects = {}
+        for name, g, base in self._comparisons():
+            naive = {
+                "rate_difference": rates[g] - rates[base].mean(axis=0),
+                "log_odds_ratio": logit(smoothed[g]) - logit(smoothed[base].mean(axis=0)),
+            }
+            for kind, face in naive.items():
+                logits = kind == "log_odds_ratio"
+                laws = [summary(one.effect(g, logits=logits), tails) for one in posteriors]
+                table = np.array(laws).reshape(-1, 3)[self.posterior.vector_of]
+                effects[kind + name] = Effect(face, *table.T)
+        return seen, effects
+
+    def _comparisons(self) -> list[tuple[str, int, list[int]]]:
+        """Return the ending of the name of each effect, its class, and the classes compared to."""
+        if self.classes.size == 2:
+            return [("", 1, [0])]
+        everyone = list(range(self.classes.size))
+        return [(f"_{label}", g, everyone) for g, label in enumerate(self.classes)]
+
+    @property
+    def _known(self) -> NDArray[Any]:
+        """The numbers of known values by class, shape (G, k)."""
+        known = self.counts.known
+        if known is None:
+            known = np.repeat(self.counts.sizes[:, np.newaxis], self.n_columns, axis=1)
+        return known.astype(np.int64)
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
         """Return ones and cases by class, and the cut above which a value is a one."""
-        counts = self.counts
+        columns = zip(self.counts.ones.T, self._known.T, self.thresholds, strict=True)
         return [
-            {"ones": [int(I0), int(I1)], "cases": [counts.n0, counts.n1], "cut": float(cut)}
-            for I0, I1, cut in zip(counts.I0, counts.I1, self.thresholds, strict=True)
+            {"ones": [int(i) for i in ones], "cases": cases.tolist(), "cut": float(cut)}
+            for ones, cases, cut in columns
         ]
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
@@ -189,7 +223,7 @@ class FittedBernoulli(GuardedClasses):
     def priors(self) -> Entries:
         """The hyperparameters by the names of the estimator's parameters."""
         return {
-            "class_pseudocounts": [self.model.f0, self.model.f1],
+            "class_pseudocounts": list(self.model.pseudocounts),
             "concentration_prior": [self.model.a, self.model.b],
         }
 
@@ -198,26 +232,33 @@ class FittedBernoulli(GuardedClasses):
         model, counts = self.model, self.counts
         return {
             "classes": classes_entry(self.classes),
-            "counts": {"I0": counts.I0, "I1": counts.I1, "n0": counts.n0, "n1": counts.n1},
+            "counts": counts_entry(counts),
             "thresholds": np.asarray(self.thresholds, dtype=np.float64),
             "binarize": binarize_entry(self.binarize),
             "event": count_event_entry(self.event),
-            "priors": priors_entry(model, ("f0", "f1", "a", "b")),
+            "priors": bernoulli_priors_entry(model),
             "quadrature": {"rule": model.quadrature, "refinement": model.refinement},
+            **(posterior_entry(self.posterior) if self.n_samples > FEW_CASES else {}),
         }
 
     @classmethod
     def from_json(cls, entries: Entries) -> Self:
         """Return a model from its entries, each checked."""
         counts = parse_counts(entries["counts"])
-        k = counts.I0.size
+        k, n_classes = counts.n_columns, counts.sizes.size
         thresholds = check_reals(entries["thresholds"], "thresholds", k)
-        return cls(
-            model=parse_bernoulli_model(entries["priors"], entries["quadrature"]),
+        model = parse_bernoulli_model(entries["priors"], entries["quadrature"])
+        event = parse_count_event(entries["event"], k)
+        check_agree(counts, model, event)
+        fitted = cls(
+            model=model,
             counts=counts,
-            event=parse_count_event(entries["event"], k),
-            thresholds=np.array(thresholds, dtype=np.float64),
+            event=event,
+            thresholds=thresholds,
             binarize=parse_binarize(entries["binarize"]),
-            classes=parse_classes(entries["classes"], 2),
+            classes=parse_classes(entries["classes"], n_classes),
             names=parse_names(entries["names"], k),
         )
+        if "posterior" not in entries:
+            return fitted
+        return replace(fitted, given=parse_posterior(entries["posterior"], counts, fitted.log_psi))

@@ -1,12 +1,22 @@
 """A description of each kept feature of a fitted model, in plain types."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from unselected.fitted.base import Fitted
+from unselected.fitted.json_parts import LARGEST
 from unselected.fitted.predictor import kept_features
 
 Feature = dict[str, Any]
+
+
+def score_text(score: float, show: Callable[[float], str] = "{:.4f}".format) -> str:
+    """Return a score in words; the largest double stands for an infinite F statistic.
+
+    >>> score_text(12.34567), score_text(LARGEST)
+    ('12.3457', 'infinite')
+    """
+    return "infinite" if score >= LARGEST else show(score)
 
 
 def describe_features(fitted: Fitted, scores: Sequence[float]) -> list[Feature]:

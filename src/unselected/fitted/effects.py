@@ -59,11 +59,13 @@ class FeatureEffects:
     effects : dict of str to Effect
         Binary features: ``rate_difference``, the rate of ones in the second class minus that in the
         first, and ``log_odds_ratio``; the naive estimate of the latter adds half a case to each of
-        the four cells. Real-valued features, two classes: ``mean_difference``, the mean in the
-        second class minus that in the first, in units of the standard deviation within classes.
-        More classes: ``mean_difference_...`` of each class from the unweighted mean of all class
-        means. Real response: ``standardized_slope``, the change of the feature for a change of the
-        response by one standard deviation, in units of the residual standard deviation.
+        the four cells. More classes: ``rate_difference_...`` and ``log_odds_ratio_...`` of each
+        class and the feature's overall rate. Real-valued features, two classes:
+        ``mean_difference``, the mean in the second class minus that in the first, in units of the
+        standard deviation within classes. More classes: ``mean_difference_...`` of each class from
+        the unweighted mean of all class means. Real response: ``standardized_slope``, the change of
+        the feature for a change of the response by one standard deviation, in units of the residual
+        standard deviation.
     related_probability : array of shape (k,) or None
         Posterior probability that the effect is not 0, with ``prior="sparse"``; else None.
     level : float

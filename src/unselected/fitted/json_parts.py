@@ -4,9 +4,7 @@ The checks make sure that the posterior can be computed: counts are possible for
 cases, sums of squares have logarithms, and the event is possible.
 """
 
-import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,13 +23,10 @@ from unselected.fitted.json_checks import (
     check_wholes,
     show,
 )
-from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, GaussianPrior
-from unselected.selection.correlation import threshold_cut
 from unselected.selection.events import Event, RealEvent, Statistic
 from unselected.statistics.binarizing import Binarize
-from unselected.statistics.counts import ClassCounts
 
 # Upper limits for a file: above any real model, but too low to exhaust a machine at once.
 MOST_FEATURES = 10**15
@@ -44,8 +39,6 @@ _LEAST_PRIOR, _LARGEST_PRIOR = 1e-9, 1e9
 # Sums of squares as training allows them, and lam of an event.
 LEAST_SQUARES, LARGEST_SQUARES = 1e-280, 1e280
 _LEAST_LAM, _LARGEST_LAM = 1e-12, 2e6
-# A cut on COR^2 is a ratio of such numbers: those of the smallest threshold have 650 digits.
-_DIGITS = re.compile(r"[0-9]{1,1000}")
 LARGEST = float(np.finfo(np.float64).max)
 
 _CLASS_TYPES: dict[str, tuple[type, Any]] = {
@@ -108,7 +101,7 @@ def priors_entry(model: Any, names: tuple[str, ...]) -> Entries:
     return {name: float(getattr(model, name)) for name in names} | groups
 
 
-def _least_fraction(priors: Entries) -> float | None:
+def parse_least_fraction(priors: Entries) -> float | None:
     """Return the smallest fraction of related features; None where all are related."""
     if "least_fraction" not in priors:
         return None
@@ -126,11 +119,13 @@ def parse_priors(entry: object, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: parse_prior(priors[name], f"priors {name}") for name in names}
 
 
-def _refinement(entries: Entries, most: int) -> int:
+def parse_refinement(entries: Entries, *, finer: bool) -> int:
+    """Return by how much a rule is finer than necessary."""
+    most = _MOST_REFINEMENT if finer else _MOST_REAL_REFINEMENT
     return check_whole(entries["refinement"], "quadrature refinement", 1, most)
 
 
-# --- binary features, two classes ----------------------------------------------------------------
+# --- binary features ----------------------------------------------------------------
 
 
 def binarize_entry(binarize: Binarize) -> str | float | None:
@@ -138,80 +133,10 @@ def binarize_entry(binarize: Binarize) -> str | float | None:
     return binarize if binarize is None or isinstance(binarize, str) else float(binarize)
 
 
-def count_event_entry(event: Event) -> Entries:
-    """Write the cut as two strings of digits: its numbers exceed 64 bits."""
-    cut = event.cut
-    return {
-        "cut": None if cut is None else [str(cut.numerator), str(cut.denominator)],
-        "n_below": event.n_below,
-        "n_at_most": event.n_at_most,
-        "n_lottery": event.n_lottery,
-        "n_kept_ties": event.n_kept_ties,
-    }
-
-
-def parse_counts(entry: object) -> ClassCounts:
-    """Return the numbers of ones by class."""
-    counts = check_record(entry, "counts", ("I0", "I1", "n0", "n1"))
-    n0 = check_whole(counts["n0"], "counts n0", 1, MOST_CASES)
-    n1 = check_whole(counts["n1"], "counts n1", 1, MOST_CASES)
-    k = len(check_list(counts["I0"], "counts I0"))
-    I0 = check_wholes(counts["I0"], "counts I0", k, 0, n0)
-    I1 = check_wholes(counts["I1"], "counts I1", k, 0, n1)
-    return ClassCounts.of_two(I0, I1, n0, n1)
-
-
-def parse_count_event(entry: object, k: int) -> Event:
-    """Return what is known of omitted binary features."""
-    names = ("n_below", "n_at_most", "n_lottery", "n_kept_ties")
-    fields = check_record(entry, "event", ("cut", *names))
-    numbers = {name: check_whole(fields[name], f"event {name}", 0, MOST_FEATURES) for name in names}
-    event = Event(_parse_cut(fields["cut"]), **numbers)
-    _check_cut_known(event)
-    if event.n_below and event.cut == 0:
-        raise Fault("event has features below a cut of 0, where there is nothing.")
-    low = 1 if event.n_lottery else 0
-    check_whole(event.n_kept_ties, "event n_kept_ties", low, k)
-    return event
-
-
-def _check_cut_known(event: Event | RealEvent) -> None:
+def check_cut_known(event: Event | RealEvent) -> None:
+    """Raise where features were omitted without a cut."""
     if event.n_omitted and event.cut is None:
         raise Fault("event has omitted features but no cut.")
-
-
-def _parse_cut(entry: object) -> Fraction | None:
-    if entry is None:
-        return None
-    numerator, denominator = (_digits(part) for part in check_list(entry, "event cut", 2))
-    if denominator == 0 or Fraction(numerator, denominator) > threshold_cut(1.0):
-        raise Fault("event cut is no ratio from 0 to 1.")
-    return Fraction(numerator, denominator)
-
-
-def _digits(part: object) -> int:
-    if not isinstance(part, str) or not _DIGITS.fullmatch(part):
-        raise Fault(f"event cut has {show(part)} where digits are expected.")
-    return int(part)
-
-
-def parse_bernoulli_model(priors_entry: object, quadrature_entry: object) -> BernoulliModel:
-    """Return the model of binary features."""
-    names = ("f0", "f1", "a", "b")
-    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
-    quadrature = check_record(quadrature_entry, "quadrature", ("rule", "refinement"))
-    least_fraction = _least_fraction(priors)
-    rules = ("exact", "paper")
-    return BernoulliModel(
-        **{name: parse_prior(priors[name], f"priors {name}") for name in names},
-        quadrature=check_choice(
-            quadrature["rule"], "quadrature rule", rules if least_fraction is None else rules[:1]
-        ),
-        refinement=_refinement(
-            quadrature, _MOST_REFINEMENT if least_fraction is None else _MOST_REAL_REFINEMENT
-        ),
-        least_fraction=least_fraction,
-    )
 
 
 def parse_binarize(entry: object) -> Binarize:
@@ -259,14 +184,14 @@ def parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> Gaus
             f"priors shrinkage has {shrinkage!r}, where 0 or a number from {least!r} on is "
             "expected."
         )
-    least_fraction = _least_fraction(priors)
+    least_fraction = parse_least_fraction(priors)
     if shrinkage > 0.0 and least_fraction is not None:
         raise Fault("priors has both shrinkage and least_fraction, which cannot be combined.")
     return GaussianModel(
         a=parse_prior(priors["a"], "priors a"),
         b=parse_prior(priors["b"], "priors b"),
         shrinkage=shrinkage,
-        refinement=_refinement(quadrature, _MOST_REAL_REFINEMENT),
+        refinement=parse_refinement(quadrature, finer=False),
         least_fraction=least_fraction,
     )
 
@@ -287,7 +212,7 @@ def parse_real_event(entry: object, statistic: Statistic, q: int) -> RealEvent:
         nu=nu.astype(np.float64),
         n_features=n_features,
     )
-    _check_cut_known(event)
+    check_cut_known(event)
     if np.any((event.n_features > 0) & (event.kappa < LEAST_SQUARES)):
         raise Fault("event has features at most at a cut of about 0, where there is nothing.")
     return event

@@ -18,13 +18,12 @@ from unselected.fitted.json_checks import (
     check_list,
     check_record,
 )
+from unselected.fitted.json_counts import count_event_entry, parse_count_event
 from unselected.fitted.json_parts import (
     binarize_entry,
     classes_entry,
-    count_event_entry,
     parse_binarize,
     parse_classes,
-    parse_count_event,
     parse_names,
     parse_priors,
     priors_entry,

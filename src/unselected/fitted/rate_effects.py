@@ -1,15 +1,19 @@
-"""The posterior of the effect of a binary feature: the difference of its rates in two classes.
+"""The posterior of the effect of a binary feature: the difference of its rates between classes.
 
 Given alpha and theta, phi_g is Beta(alpha theta + I_g, alpha (1 - theta) + n_g - I_g) in class g,
-independently. The effect is phi_1 - phi_0, or the log of the odds ratio.
+independently. With two classes the effect is phi_1 - phi_0, or the log of the odds ratio. With
+several classes it is that of a class and of the feature's overall rate: phi_g - theta, or the
+difference of their logits.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc, betaln, digamma, expit, log_expit, zeta
+from numpy.typing import NDArray
+from scipy.special import betainc, betaln, digamma, expit, log_expit, logit, zeta
 
 from unselected._typing import Floats, Ints
 from unselected.fitted.effect_laws import LEAST_WEIGHT, REACH
@@ -17,7 +21,8 @@ from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.two_groups import related_weights
 from unselected.numerics.beta_binomial import CountLaw
-from unselected.numerics.quadrature import gauss_legendre, log_sum, theta_nodes
+from unselected.numerics.quadrature import gauss_legendre, log_sum, sinh_rule, theta_nodes
+from unselected.omission.count_tables import log_totals
 from unselected.statistics.counts import ClassCounts
 
 # With larger concentrations effects are about 1e-5, and lose all digits.
@@ -25,12 +30,15 @@ _LARGEST_ALPHA = 1e10
 # Numbers of nodes of theta for the distribution of an effect, which depends on theta only weakly:
 # where both values occur in both classes, and otherwise.
 _THETAS = (8, 16)
+# The same for several classes, and the number of nodes that these are made of: the effect is a
+# difference from theta itself, and where a rate is next to 0 or 1 its distribution is a step there.
+_THETAS_OF_SEVERAL, _LEAST_NODES_OF_SEVERAL = (16, 32), 64
 # Points of the rule for the rate of one class.
 _POINTS = 32
 # Beyond this logit the distribution function is a power of the odds.
 _FAR_LOGIT = 30.0
-# Pairs of counts that are processed at a time.
-_PAIRS_TOGETHER = 64
+# Vectors of counts that are processed at a time.
+_VECTORS_TOGETHER = 64
 
 
 class _Rates(NamedTuple):
@@ -73,7 +81,7 @@ class _Rates(NamedTuple):
         """Return P(logit of the other <= logit of this + shift), shape (shifts, parts)."""
         a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
         width = np.sqrt(1.0 / (a + 1.0) + 1.0 / (b + 1.0))
-        x, log_steps = _sinh_rule(np.log(a / b), width, a, b)
+        x, log_steps = sinh_rule(np.log(a / b), width, a, b, _POINTS, REACH)
         log_density = a * log_expit(x) + b * log_expit(-x) + log_steps
         weights = np.exp(log_density - log_density.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
@@ -95,7 +103,7 @@ class _Rates(NamedTuple):
         middle = np.clip((mean - low) / length, near, 1.0 - near)
         width = np.minimum(1.0, deviation / (length * middle * (1.0 - middle)))
         tails = np.where(low > 0.0, 1.0, a), np.where(above > 0.0, 1.0, b)
-        x, log_steps = _sinh_rule(np.log(middle / (1.0 - middle)), width, *tails)
+        x, log_steps = sinh_rule(np.log(middle / (1.0 - middle)), width, *tails, _POINTS, REACH)
         log_inside, log_rest = (np.log(length) + log_expit(side) for side in (x, -x))
         with np.errstate(divide="ignore"):
             log_phi = np.logaddexp(np.log(low), log_inside)
@@ -107,57 +115,50 @@ class _Rates(NamedTuple):
         return np.asarray(total + betainc(self.b, self.a, above[:, :, 0]))
 
 
-def _sinh_rule(place: Floats, width: Floats, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return points and log steps for an integrand with tails exp(left x) and exp(-right x).
-
-    The steps are equal in t, where x = place + width sinh(t). In t the integrand decays
-    double-exponentially, so that the sum converges geometrically. The arguments have a last axis of
-    1, for the points.
-    """
-    far = np.sqrt(2.0 * REACH)
-    first, last = (np.arcsinh(far + REACH / (tail * width)) for tail in (left, right))
-    step = (first + last) / (_POINTS - 1)
-    t = step * np.arange(_POINTS) - first
-    return place + width * np.sinh(t), np.log(step * width * np.cosh(t))
-
-
 @dataclass(frozen=True, eq=False)
-class PairPosterior:
-    """The posterior of the rates of features with one pair of counts: a mixture of betas.
+class RatePosterior:
+    """The posterior of the rates of features with one vector of counts: a mixture of betas.
 
     Attributes
     ----------
     weights : array of shape (parts,)
         Their sum is the probability that the feature is related.
-    rates : pair of _Rates
+    rates : tuple of _Rates
         Of each class, arrays of shape (parts,).
-    mean_log_odds_ratio : float
-        Over all nodes of theta: it depends on the smallest where a class has only one value.
+    theta : array of shape (parts,)
+        The overall rate.
+    mean_logits : array of shape (G,)
+        Means of logit(phi_g) - logit(theta) over all nodes of theta: they depend on the smallest
+        where a class has only one value.
     """
 
     weights: Floats
-    rates: tuple[_Rates, _Rates]
-    mean_log_odds_ratio: float
+    rates: tuple[_Rates, ...]
+    theta: Floats
+    mean_logits: Floats
 
-    def difference(self) -> "RateEffect":
-        """Return the posterior of phi_1 - phi_0."""
-        zero, one = self.rates
-        each = one.mean - zero.mean
+    def effect(self, g: int, *, logits: bool) -> "RateEffect":
+        """Return the posterior of the effect of class g, of the rates or of their logits."""
+        two = len(self.rates) == 2
+        mean_of, variance_of = (
+            ("mean_logit", "variance_of_logit") if logits else ("mean", "variance")
+        )
+        each, variance = getattr(self.rates[g], mean_of), getattr(self.rates[g], variance_of)
+        if two:
+            other = self.rates[1 - g]
+            each = each - getattr(other, mean_of)
+            variance = variance + getattr(other, variance_of)
+        else:
+            each = each - (logit(self.theta) if logits else self.theta)
         mean = float(self.weights @ each)
-        return self._effect(mean, each, zero.variance + one.variance, logits=False)
-
-    def log_odds_ratio(self) -> "RateEffect":
-        """Return the posterior of logit(phi_1) - logit(phi_0)."""
-        zero, one = self.rates
-        each = one.mean_logit - zero.mean_logit
-        variance = zero.variance_of_logit + one.variance_of_logit
-        return self._effect(self.mean_log_odds_ratio, each, variance, logits=True)
-
-    def _effect(self, mean: float, each: Floats, variance: Floats, *, logits: bool) -> "RateEffect":
+        if logits:
+            mean = float(self.mean_logits[g] - (self.mean_logits[1 - g] if two else 0.0))
         squares = self.weights @ (variance + each**2)
         deviation = np.sqrt(max(float(squares) - mean**2, 0.0))
         null = max(0.0, 1.0 - self.weights.sum())
-        return RateEffect(np.array([mean]), np.array([deviation]), np.array([null]), self, logits)
+        return RateEffect(
+            np.array([mean]), np.array([deviation]), np.array([null]), self, g, logits
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +168,16 @@ class RateEffect:
     mean: Floats
     deviation: Floats
     null: Floats
-    pair: PairPosterior
+    posterior: RatePosterior
+    g: int
     logits: bool
 
     def cdf(self, x: Floats) -> Floats:
         """Return P(related, effect <= x) for x of shape (1, m)."""
-        zero, one = self.pair.rates
-        weights = self.pair.weights
+        weights, own = self.posterior.weights, self.posterior.rates[self.g]
+        if len(self.posterior.rates) > 2:
+            return np.asarray(weights @ self._below_overall(own, x[0]))[np.newaxis]
+        zero, one = self.posterior.rates[1 - self.g], own
         # The rule covers the class with the narrower distributions: the other's are smooth there.
         variances = "variance_of_logit" if self.logits else "variance"
         if weights @ (getattr(one, variances) - getattr(zero, variances)) >= 0.0:
@@ -184,49 +188,94 @@ class RateEffect:
     def _below(self, inner: _Rates, other: _Rates, shift: Floats) -> Floats:
         return inner.below_logit(other, shift) if self.logits else inner.below(other, shift)
 
+    def _below_overall(self, own: _Rates, shift: Floats) -> Floats:
+        """Return P(the rate <= the overall rate + shift), shape (parts, shifts)."""
+        theta = self.posterior.theta[:, np.newaxis]
+        if self.logits:
+            return own.cdf_of_logit(logit(theta) + shift)
+        return own.cdf(theta + shift)
 
-def pair_posteriors(
+
+def rate_posteriors(
     model: BernoulliModel, counts: ClassCounts, posterior: BernoulliPosterior
-) -> Iterator[PairPosterior]:
-    """Yield the posterior of the rates for each distinct pair of counts, in order.
+) -> Iterator[RatePosterior]:
+    """Yield the posterior of the rates for each distinct vector of counts, in order.
 
-    ``posterior.pair_of`` says which of them a feature has.
+    ``posterior.vector_of`` says which of them a feature has.
     """
-    pairs = np.zeros((2, int(posterior.pair_of.max(initial=-1)) + 1), dtype=np.int64)
-    pairs[:, posterior.pair_of] = counts.I0, counts.I1
-    n = counts.n0 + counts.n1
-    law = CountLaw(counts.n0, counts.n1, *gauss_legendre(theta_nodes(n) * model.refinement))
-    for start in range(0, pairs.shape[1], _PAIRS_TOGETHER):
-        yield from _pair_posteriors(law, pairs[:, start : start + _PAIRS_TOGETHER], posterior)
+    n_vectors = int(posterior.vector_of.max(initial=-1)) + 1
+    vectors = np.zeros((counts.sizes.size, n_vectors), dtype=np.int64)
+    vectors[:, posterior.vector_of] = counts.ones
+    patterns, pattern_of_feature = counts.patterns()
+    pattern_of = np.zeros(n_vectors, dtype=np.intp)
+    pattern_of[posterior.vector_of] = pattern_of_feature
+    # Vectors are sorted by pattern: those of a pattern are adjacent.
+    for start, stop in _runs(pattern_of):
+        sizes = patterns[pattern_of[start]]
+        n_nodes = theta_nodes(int(sizes.sum())) * model.refinement
+        if sizes.size > 2:
+            n_nodes = max(n_nodes, _LEAST_NODES_OF_SEVERAL)
+        law = CountLaw(tuple(sizes.tolist()), *gauss_legendre(n_nodes))
+        for first in range(start, stop, _VECTORS_TOGETHER):
+            some = vectors[:, first : min(first + _VECTORS_TOGETHER, stop)]
+            yield from _rate_posteriors(law, some, posterior, model.rates == "given")
 
 
-def _pair_posteriors(
-    law: CountLaw, pairs: Ints, posterior: BernoulliPosterior
-) -> Iterator[PairPosterior]:
+def _runs(values: Ints) -> list[tuple[int, int]]:
+    """Return the starts and stops of runs of equal values."""
+    starts = np.flatnonzero(np.diff(values, prepend=-1)).tolist()
+    return list(pairwise([*starts, values.size]))
+
+
+def _rate_posteriors(
+    law: CountLaw, vectors: Ints, posterior: BernoulliPosterior, given: bool
+) -> Iterator[RatePosterior]:
     log_alpha, alpha_of = np.unique(posterior.log_alpha, return_inverse=True)
-    tables = np.stack([_log_tables(law, u, pairs) for u in [*np.exp(-log_alpha), 0.0]])
-    log_pairs = log_sum(tables, axis=1)
-    given = np.exp(tables[:-1] - log_pairs[:-1, np.newaxis]).transpose(0, 2, 1)
-    rules = [gauss_rule(law.theta, given, n) for n in _THETAS]
-    log_ratio, by_node = log_pairs[:-1] - log_pairs[-1], np.exp(posterior.log_weights)
-    of_alpha = related_weights(posterior.fractions, log_ratio, alpha_of, by_node)
+    tables = np.stack([_log_tables(law, u, vectors) for u in [*np.exp(-log_alpha), 0.0]])
+    log_vectors = log_sum(tables, axis=1)
+    of_theta = np.exp(tables[:-1] - log_vectors[:-1, np.newaxis]).transpose(0, 2, 1)
+    n_thetas = _THETAS if len(law.sizes) == 2 else _THETAS_OF_SEVERAL
+    rules = [gauss_rule(law.theta, of_theta, n) for n in n_thetas]
+    of_alpha = _related_weights(posterior, log_vectors, alpha_of, vectors, law, given)
     alpha = np.minimum(np.exp(np.minimum(log_alpha, 700.0)), _LARGEST_ALPHA)[:, np.newaxis]
-    for place, (I0, I1) in enumerate(pairs.T):
-        one_value = min(I0, I1) == 0 or I0 == law.n0 or I1 == law.n1
+    sizes = np.array(law.sizes)
+    for place, ones in enumerate(vectors.T):
+        one_value = bool(np.any((ones == 0) | (ones == sizes)))
         theta, weights = (part[:, place] for part in rules[int(one_value)])
         related = of_alpha[:, place, np.newaxis]
         live = weights * related > LEAST_WEIGHT
-        rates = _rates(law, alpha, theta, I0, I1)
-        zero, one = (_Rates(each.a[live], each.b[live]) for each in rates)
-        zeros, ones = _rates(law, alpha, law.theta, I0, I1)
-        logits = float(np.sum(given[:, place] * related * (ones.mean_logit - zeros.mean_logit)))
-        yield PairPosterior((weights * related)[live], (zero, one), logits)
+        rates = [_Rates(each.a[live], each.b[live]) for each in _rates(law, alpha, theta, ones)]
+        at_nodes = of_theta[:, place] * related
+        logits = [
+            float(np.sum(at_nodes * (each.mean_logit - logit(law.theta))))
+            for each in _rates(law, alpha, law.theta, ones)
+        ]
+        theta = np.broadcast_to(theta, live.shape)[live]
+        yield RatePosterior((weights * related)[live], tuple(rates), theta, np.array(logits))
 
 
-def _rates(law: CountLaw, alpha: Floats, theta: Floats, I0: int, I1: int) -> tuple[_Rates, _Rates]:
-    """Return the distributions of the rates in both classes given alpha and theta."""
+def _related_weights(
+    posterior: BernoulliPosterior,
+    log_vectors: Floats,
+    alpha_of: NDArray[np.intp],
+    vectors: Ints,
+    law: CountLaw,
+    given: bool,
+) -> Floats:
+    """Return P(related, alpha) of each vector of counts, shape (alphas, vectors)."""
+    by_node = np.exp(posterior.log_weights)
+    log_ratio = log_vectors[:-1] - log_vectors[-1]
+    if given and posterior.fractions is not None:
+        log_total = log_totals(law, np.exp(-np.unique(posterior.log_alpha)))
+        log_ratio -= log_total[:, vectors.sum(axis=0)] + np.log(sum(law.sizes) + 1.0)
+    return related_weights(posterior.fractions, log_ratio, alpha_of, by_node)
+
+
+def _rates(law: CountLaw, alpha: Floats, theta: Floats, ones: Ints) -> list[_Rates]:
+    """Return the distributions of the rates in each class given alpha and theta."""
     a, b = alpha * theta, alpha * (1.0 - theta)
-    return _Rates(a + I0, b + law.n0 - I0), _Rates(a + I1, b + law.n1 - I1)
+    each = zip(ones.tolist(), law.sizes, strict=True)
+    return [_Rates(a + i, b + n - i) for i, n in each]
 
 
 def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]:
@@ -273,9 +322,10 @@ def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]
     return np.clip(nodes, points.min(), points.max()), directions[..., 0, :] ** 2
 
 
-def _log_tables(law: CountLaw, u: float, pairs: Ints) -> Floats:
-    """Return log P(theta, I0, I1 | alpha) at the nodes of theta, shape (thetas, pairs)."""
-    logs = np.empty((law.theta.size, pairs.shape[1]))
-    for nodes, log_p0, log_p1 in law.blocks(u):
-        logs[nodes] = log_p0[:, pairs[0]] + log_p1[:, pairs[1]]
+def _log_tables(law: CountLaw, u: float, vectors: Ints) -> Floats:
+    """Return log P(theta, counts | alpha) at the nodes of theta, shape (thetas, vectors)."""
+    logs = np.zeros((law.theta.size, vectors.shape[1]))
+    for nodes, *of_classes in law.blocks(u):
+        for log, ones in zip(of_classes, vectors, strict=True):
+            logs[nodes] += log[:, ones]
     return logs + np.log(law.weights)[:, np.newaxis]

@@ -4,7 +4,9 @@ Public modules
 --------------
 batch               posteriors of many data sets that are nearly the same
 bernoulli           the paper's naive Bayes of binary features
+bernoulli_likelihood  its likelihood as a function of alpha
 bernoulli_posterior its posterior
+count_terms         the likelihood of features with the same numbers of known values
 factor              latent factors, real-valued features
 factor_predictive   its predictions of new cases
 gaussian            naive Bayes of real-valued features

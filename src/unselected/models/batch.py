@@ -9,15 +9,21 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_likelihood import FEW_CASES, Likelihood, SharedLaw
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior
+from unselected.models.count_terms import FEW_CASES
+from unselected.models.shared_table import SharedTable
+from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import converged, log_sum
+from unselected.omission.count_tables import n_entries
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 
 # For this many data sets or fewer, a table of all counts does not pay.
 _FEW_SETS = 4
+# Entries of the largest table that is kept for each alpha.
+_MOST_SHARED = 1 << 17
 # The log terms at both ends of the rule must be this far below the largest.
 _FAR_DOWN = 30.0
 
@@ -32,14 +38,22 @@ def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliP
     """
     posteriors: dict[int, BernoulliPosterior] = {}
     if model.quadrature == "exact" and model.least_fraction is None:
-        sizes = np.array([(counts.n0, counts.n1) for counts, _ in sets]).reshape(-1, 2)
+        complete = [i for i, (counts, event) in enumerate(sets) if _is_complete(counts, event)]
+        sizes = np.array([sets[i][0].sizes for i in complete])
         for size in np.unique(sizes, axis=0):
-            alike = np.flatnonzero(np.all(sizes == size, axis=1))
-            if alike.size > _FEW_SETS and size.sum() <= FEW_CASES:
+            alike = np.array(complete)[np.all(sizes == size, axis=1)]
+            small = size.sum() <= FEW_CASES and n_entries(tuple(size)) <= _MOST_SHARED
+            if alike.size > _FEW_SETS and small:
                 posteriors |= _condition_alike(model, sets, alike)
     return [
         posteriors[i] if i in posteriors else model.condition(*data) for i, data in enumerate(sets)
     ]
+
+
+def _is_complete(counts: ClassCounts, event: Event) -> bool:
+    """Say whether no kept or omitted feature has missing values."""
+    kinds = event.kinds
+    return counts.known is None and (kinds is None or bool(np.all(kinds.sizes == counts.sizes)))
 
 
 def _condition_alike(
@@ -48,8 +62,12 @@ def _condition_alike(
     """Return the posteriors of data sets with equal class sizes, without unresolved ones."""
     chosen = [sets[i] for i in alike]
     first = chosen[0][0]
-    shared = SharedLaw(model.theta_rule, first.n0, first.n1)
-    likelihoods = [Likelihood(model.theta_rule, counts, event, shared) for counts, event in chosen]
+    sizes = tuple(first.sizes.tolist())
+    law = CountLaw(sizes, *model.theta_rule(sum(sizes)))
+    shared = SharedTable(law, by_total=model.rates == "given")
+    likelihoods = [
+        Likelihood(model.theta_rule, counts, event, model.rates, shared) for counts, event in chosen
+    ]
     together = _Together(likelihoods, shared)
     prior = ConcentrationPrior(model.a, model.b)
     top = together.log_totals(prior.quantile_nodes(9)).max(axis=1)
@@ -60,7 +78,7 @@ def _condition_alike(
 
     log_u, log_terms = prior.integrate(
         log_mixed,
-        first.n0 + first.n1,
+        sum(sizes),
         max(likelihood.n_features for likelihood in likelihoods),
         log_bound=lambda log_u: np.full(log_u.shape, bounds.max() + np.log(bounds.size)),
         refinement=model.refinement,
@@ -84,22 +102,16 @@ def _is_resolved(log_terms: Floats) -> bool:
 class _Together:
     """The log likelihoods of many data sets at once."""
 
-    def __init__(self, likelihoods: list[Likelihood], shared: SharedLaw) -> None:
-        self._shared = shared
-        self._I0, self._I1, self._times = (
-            np.concatenate([getattr(each, name) for each in likelihoods])
-            for name in ("I0", "I1", "n_equal")
-        )
+    def __init__(self, likelihoods: list[Likelihood], shared: SharedTable) -> None:
+        self._shared, self._likelihoods = shared, likelihoods
+        ones = np.concatenate([each.ones for each in likelihoods], axis=1)
+        self._places, self._totals = shared.places(ones), ones.sum(axis=0)
+        self._times = np.concatenate([each.n_equal for each in likelihoods])
         self._set_of = np.repeat(
-            np.arange(len(likelihoods)), [each.I0.size for each in likelihoods]
+            np.arange(len(likelihoods)), [each.n_equal.size for each in likelihoods]
         )
         self._log_orders = np.array([each.log_orders for each in likelihoods])
-        self._events = [each.event for each in likelihoods]
-        numbers = np.array([each.number for each in likelihoods])
-        self._numbers, self._cut_of = np.unique(numbers, return_inverse=True)
-        self._n_below = np.array([event.n_below for event in self._events])
-        self._n_at_most = np.array([event.n_at_most for event in self._events])
-        self._by_lot = np.flatnonzero([event.n_lottery > 0 for event in self._events])
+        self._numbers = np.array([shared.number_of(each.event.cut) for each in likelihoods])
         self._known: dict[float, Floats] = {}
 
     def log_totals(self, log_u: Floats) -> Floats:
@@ -109,27 +121,22 @@ class _Together:
     def _at(self, log_u: float) -> Floats:
         if log_u not in self._known:
             u = float(np.exp(log_u))
-            logs = np.log(self._shared.tables(u)[0])[self._I0, self._I1] * self._times
-            kept = np.bincount(self._set_of, weights=logs, minlength=len(self._events))
+            logs = np.log(self._shared.tables(u)[0])[self._places]
+            if self._shared.by_total:
+                logs = (
+                    logs - self._shared.omission(u, int(self._numbers[0])).log_total[self._totals]
+                )
+            n_sets = len(self._likelihoods)
+            kept = np.bincount(self._set_of, weights=logs * self._times, minlength=n_sets)
             self._known[log_u] = kept - self._log_orders + self._log_events(u)
         return self._known[log_u]
 
     def _log_events(self, u: float) -> Floats:
         """Return the log probability of the event of each data set."""
-        log_below, log_at_most = (
-            np.array([self._log_omitted(u, int(number), sign) for number in self._numbers])
-            for sign in (0, 1)
-        )
-        below, at_most = log_below[self._cut_of], log_at_most[self._cut_of]
-        logs = _times(self._n_below, below) + _times(self._n_at_most, at_most)
-        for i in self._by_lot:
-            logs[i] = self._events[i].log_prob(below[i], at_most[i])
+        logs = np.zeros(len(self._likelihoods))
+        for i, (likelihood, number) in enumerate(
+            zip(self._likelihoods, self._numbers.tolist(), strict=True)
+        ):
+            if likelihood.event.n_omitted:
+                logs[i] = likelihood.log_event_of(self._shared.omission(u, number))
         return logs
-
-    def _log_omitted(self, u: float, number: int, sign: int) -> float:
-        return self._shared.log_omitted(u, number, sign) if number >= 0 else 0.0
-
-
-def _times(times: NDArray[np.int64], log: Floats) -> Floats:
-    """Return times * log, and 0 where times is 0."""
-    return np.multiply(times, log, where=times > 0, out=np.zeros(log.shape))

@@ -1,4 +1,4 @@
-"""The paper's naive Bayes model of binary features and a binary response, given an event.
+"""The paper's naive Bayes model of binary features and a class, given an event.
 
 Everything but alpha is integrated out exactly, so that the posterior is a set of weighted nodes of
 alpha. With two groups of features the nodes are of alpha and of the fraction of related features.
@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, log_expit
+from scipy.special import betaln, gammaln, log_expit
 
-from unselected._typing import Floats
-from unselected.models.bernoulli_likelihood import NULL, Likelihood
+from unselected._typing import Floats, Ints
+from unselected.models.bernoulli_likelihood import NULL, Likelihood, Rates
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior, LogFunction
+from unselected.models.count_terms import ThetaRule
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
     FractionPrior,
@@ -23,17 +24,23 @@ from unselected.models.two_groups import (
     log_mixed,
     related_probability,
 )
-from unselected.numerics.quadrature import TOLERANCE, gauss_legendre, log_sum, simpson, theta_nodes
+from unselected.numerics.quadrature import TOLERANCE, log_sum
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 
 
 @dataclass(frozen=True)
 class BernoulliModel:
-    """Equations (sample-y-b) to (prior-phi-b) of the paper.
+    """Equations (sample-y-b) to (prior-phi-b) of the paper, for two or more classes.
 
-    psi ~ Beta(f1, f0), alpha ~ Inverse-Gamma(a, b), theta_j ~ Uniform(0, 1), and
-    phi_0j, phi_1j ~ Beta(alpha theta_j, alpha (1 - theta_j)).
+    psi ~ Dirichlet(pseudocounts), which is Beta(f1, f0) for two classes,
+    alpha ~ Inverse-Gamma(a, b), theta_j ~ Uniform(0, 1), and in each class g
+    phi_gj ~ Beta(alpha theta_j, alpha (1 - theta_j)).
+
+    With ``rates`` "given" the model takes the total of each feature as given, the number of ones
+    in all classes together, and says only how it is divided between the classes. What the totals
+    say of alpha is left out: under uniform rates it would be informative, and wrong where most
+    features are rare.
 
     ``quadrature`` is "exact" (theta exactly, alpha adaptively) or "paper" (Simpson's rule with
     21 nodes of theta, 30 prior quantiles of alpha). ``refinement`` makes "exact" finer than
@@ -44,13 +51,13 @@ class BernoulliModel:
     all features are related. Two groups need the quadrature "exact".
     """
 
-    f0: float = 1.0
-    f1: float = 1.0
+    pseudocounts: tuple[float, ...] = (1.0, 1.0)
     a: float = 0.5
     b: float = 5.0
     quadrature: Literal["exact", "paper"] = "exact"
     refinement: int = 1
     least_fraction: float | None = None
+    rates: Rates = "uniform"
 
     def simulate(
         self,
@@ -69,12 +76,17 @@ class BernoulliModel:
         """
         if alpha is None:
             alpha = float(1.0 / rng.gamma(self.a, 1.0 / self.b))
-        psi = rng.beta(self.f1, self.f0)
+        n_classes = len(self.pseudocounts)
+        psi = self._simulate_psi(rng)
         if y is None:
-            y = rng.random(n_samples) < psi
+            y = (
+                rng.random(n_samples) < psi
+                if n_classes == 2
+                else rng.choice(n_classes, n_samples, p=psi)
+            )
         y = np.asarray(y, dtype=np.int64)
         theta = rng.random(n_features)
-        phi = rng.beta(alpha * theta, alpha * (1.0 - theta), size=(2, n_features))
+        phi = rng.beta(alpha * theta, alpha * (1.0 - theta), size=(n_classes, n_features))
         parameters = {"alpha": alpha, "psi": psi, "theta": theta, "phi": phi}
         if self.least_fraction is not None:
             groups = FractionPrior(self.least_fraction).simulate(n_features, rng, fraction)
@@ -85,9 +97,15 @@ class BernoulliModel:
             row[:] = rng.random(n_features) < phi[g]
         return X, y, parameters
 
+    def _simulate_psi(self, rng: np.random.Generator) -> Any:
+        """Draw the probability of the second of two classes, or those of several."""
+        if len(self.pseudocounts) == 2:
+            return rng.beta(self.pseudocounts[1], self.pseudocounts[0])
+        return rng.dirichlet(self.pseudocounts)
+
     def condition(self, statistics: ClassCounts, event: Event) -> BernoulliPosterior:
         """Return the posterior given the counts of the kept features, the classes and the event."""
-        likelihood = Likelihood(self.theta_rule, statistics, event)
+        likelihood = Likelihood(self.theta_rule, statistics, event, self.rates)
         if self.least_fraction is not None:
             return self._two_groups(likelihood, FractionPrior(self.least_fraction))
         return self.posterior(likelihood, *self._nodes(likelihood))
@@ -102,12 +120,12 @@ class BernoulliModel:
         return BernoulliPosterior(
             log_alpha=-log_u,
             log_weights=log_weights,
-            log_at_most=np.array([record.log_at_most for record in records]),
+            log_at_most=np.array([record.log_omitted for record in records]),
             log_evidence=log_evidence,
             log_psi=self._log_psi(likelihood),
             log_one=log_one,
             log_zero=log_zero,
-            pair_of=likelihood.pair_of,
+            vector_of=likelihood.vector_of,
         )
 
     def _two_groups(self, likelihood: "Likelihood", prior: FractionPrior) -> BernoulliPosterior:
@@ -118,7 +136,7 @@ class BernoulliModel:
         log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
         null = likelihood.at(NULL)
         log_at_most = np.array([likelihood.at(x).log_at_most for x in nodes.log_u])
-        log_ratio = np.array([likelihood.at(x).log_pairs - null.log_pairs for x in nodes.log_u])
+        log_ratio = np.array([likelihood.at(x).log_counts - null.log_counts for x in nodes.log_u])
         log_odds = pi.log_odds[:, np.newaxis] + log_ratio[alpha_of]
         each = Fractions(log_expit(log_odds), log_expit(-log_odds))
         log_one, log_zero = (
@@ -127,40 +145,39 @@ class BernoulliModel:
                 likelihood.log_predictive(nodes.log_u), likelihood.log_null_predictive, strict=True
             )
         )
+        each_kind = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
         related = related_probability(pi, log_ratio, alpha_of, np.exp(log_weights))
         return BernoulliPosterior(
             log_alpha=-nodes.log_u[alpha_of],
             log_weights=log_weights,
-            log_at_most=log_mixed(pi, log_at_most[alpha_of], np.array(null.log_at_most)),
+            log_at_most=likelihood.log_omitted(
+                log_mixed(each_kind, log_at_most[alpha_of], null.log_at_most)
+            ),
             log_evidence=log_evidence,
             log_psi=self._log_psi(likelihood),
             log_one=log_one,
             log_zero=log_zero,
-            pair_of=likelihood.pair_of,
+            vector_of=likelihood.vector_of,
             fractions=pi,
-            related=related[likelihood.pair_of],
+            related=related[likelihood.vector_of],
         )
 
     def _normalized(self, likelihood: "Likelihood", log_terms: Floats) -> tuple[Floats, float]:
         """Return log weights that sum to 1, and the log evidence with that of the classes."""
         top = np.max(log_terms)  # subtracted first: logs this large would lose digits
         log_total = log_sum(log_terms - top)
-        f = self._counts_of_classes(likelihood)
-        log_evidence = float(top + log_total + betaln(*f) - betaln(self.f0, self.f1))
+        f, n = np.array(self.pseudocounts), likelihood.class_sizes
+        log_evidence = float(top + log_total + log_probability_of_classes(f, n))
         return (log_terms - top) - log_total, log_evidence
 
-    def _counts_of_classes(self, likelihood: "Likelihood") -> Floats:
-        return np.array([self.f0 + likelihood.law.n0, self.f1 + likelihood.law.n1])
-
     def _log_psi(self, likelihood: "Likelihood") -> Floats:
-        f = self._counts_of_classes(likelihood)
+        f = np.array(self.pseudocounts) + likelihood.class_sizes
         return np.asarray(np.log(f / f.sum()))
 
-    def theta_rule(self, n: int) -> tuple[Floats, Floats]:
-        """Return the nodes and weights of theta for n cases."""
-        if self.quadrature == "paper":
-            return simpson(21)
-        return gauss_legendre(theta_nodes(n) * self.refinement)
+    @property
+    def theta_rule(self) -> ThetaRule:
+        """The nodes and weights of theta for any number of cases."""
+        return ThetaRule(self.quadrature, self.refinement)
 
     def _nodes(self, likelihood: "Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
@@ -181,9 +198,21 @@ class BernoulliModel:
     ) -> tuple[Floats, Floats]:
         return ConcentrationPrior(self.a, self.b).integrate(
             log_likelihood,
-            likelihood.law.n0 + likelihood.law.n1,
+            likelihood.n_cases,
             likelihood.n_features,
             log_bound=lambda log_u: np.full(log_u.shape, likelihood.log_bound),
             refinement=self.refinement,
             tolerance=tolerance,
         )
+
+
+def log_probability_of_classes(f: Floats, n: Ints) -> float:
+    """Return the log probability of the classes of the cases, in order, with pseudocounts f.
+
+    >>> round(float(np.exp(log_probability_of_classes(np.ones(2), np.array([1, 1])))), 12)
+    0.166666666667
+    """
+    if f.size == 2:
+        return float(betaln(f[0] + n[0], f[1] + n[1]) - betaln(f[0], f[1]))
+    logs = np.sum(gammaln(f + n) - gammaln(f))
+    return float(logs + gammaln(f.sum()) - gammaln((f + n).sum()))

@@ -1,256 +1,321 @@
 """The likelihood of binary features and of the event, as a function of alpha."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, xlogy
 
 from unselected._typing import Floats, Ints
-from unselected.models.two_groups import (
-    Fractions,
-    LogLikelihood,
-    log_each,
-    log_mixed,
+from unselected.models.count_terms import (
+    CountTerms,
+    ManyCasesTerms,
+    OverallOmission,
+    TabulatedOmission,
+    ThetaRule,
 )
-from unselected.numerics.beta_binomial import CountLaw
-from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
-from unselected.selection.correlation import compare
+from unselected.models.shared_table import SharedTable, SharedTerms
+from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
+from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.omission.count_tables import MOST_ENTRIES, CountTable, Omission, n_entries
+from unselected.omission.many_cases import ManyCases, ManyCasesTable, NormalOmission
 from unselected.selection.events import Event
+from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
 
-# Returns the nodes and weights of theta for so many cases.
-ThetaRule = Callable[[int], tuple[Floats, Floats]]
-# Where 1 / alpha is 0: the features are unrelated to the classes.
-NULL = -np.inf
+Rates = Literal["uniform", "given"]
+AnyTerms = CountTerms | ManyCasesTerms | SharedTerms
 
-
-# Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
-# the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
-FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
+# Each pattern of known values takes about as long as a fit without missing values.
+MOST_PATTERNS = 1000
+# Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
+# most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
+NULL, _AS_NULL = -np.inf, -70.0
 
 
 @dataclass(frozen=True)
-class _Record:
-    """At one alpha: the likelihood, E[theta] for each pair of counts, and P(omitted)."""
+class Record:
+    """At one alpha: the likelihood, E[theta] for each vector of counts, and P(omitted).
 
-    log_total: float
-    log_pairs: Floats
-    mean_theta: Floats
-    log_below: float
-    log_at_most: float
-
-
-class SharedLaw:
-    """The distribution of all pairs of counts (I0, I1), shared by data sets with equal class sizes.
-
-    It is tabulated once for each alpha. The omission probability is summed once for each cut.
+    The omission probabilities are those of each kind of omitted features, or of a single one where
+    the event has no kinds. ``log_omitted`` is that of being at most at the cut, averaged over
+    omitted features.
     """
 
-    def __init__(self, theta_rule: ThetaRule, n0: int, n1: int) -> None:
-        self.law = CountLaw(n0, n1, *theta_rule(n0 + n1))
-        self._tables: dict[float, tuple[Floats, Floats]] = {}
-        self._cuts: dict[Fraction, int] = {}
-        self._beyond: dict[tuple[int, int], NDArray[np.bool_]] = {}
-        self._omitted: dict[tuple[float, int, int], float] = {}
-
-    def number_of(self, cut: Fraction) -> int:
-        """Return an index for a cut, because fractions are slow to look up."""
-        return self._cuts.setdefault(cut, len(self._cuts))
-
-    def tables(self, u: float) -> tuple[Floats, Floats]:
-        """Return P(I0, I1) and E[theta | I0, I1], shape (n0 + 1, n1 + 1)."""
-        if u not in self._tables:
-            sums = np.zeros((2, self.law.n0 + 1, self.law.n1 + 1))
-            for nodes, (_, pmf0), (_, pmf1) in self.law.pmf_blocks(u):
-                weighted = pmf0.T * self.law.weights[nodes]
-                sums[0] += weighted @ pmf1
-                sums[1] += (weighted * self.law.theta[nodes]) @ pmf1
-            self._tables[u] = sums[0], sums[1] / sums[0]
-        return self._tables[u]
-
-    def log_omitted(self, u: float, number: int, least_sign: int) -> float:
-        """Return log P(|COR| <= gamma), or with ``least_sign`` 0 that of |COR| < gamma.
-
-        gamma is the square root of the cut with that index.
-        """
-        key = u, number, least_sign
-        if key not in self._omitted:
-            table, beyond = self.tables(u)[0], self._beyond_cut(number, least_sign)
-            selected = float(table[beyond].sum())
-            with np.errstate(divide="ignore"):  # nothing is below a cut of 0
-                rest = np.log1p(-selected) if selected < 0.5 else np.log(table[~beyond].sum())
-            self._omitted[key] = float(rest)
-        return self._omitted[key]
-
-    def _beyond_cut(self, number: int, least_sign: int) -> NDArray[np.bool_]:
-        """Say which pairs are selected."""
-        if (number, least_sign) not in self._beyond:
-            n0, n1 = self.law.n0, self.law.n1
-            cut = list(self._cuts)[number]
-            I0, I1 = np.divmod(np.arange((n0 + 1) * (n1 + 1)), n1 + 1)
-            beyond = compare(I0, I1, n0, n1, cut) >= least_sign
-            self._beyond[number, least_sign] = beyond.reshape(n0 + 1, n1 + 1)
-        return self._beyond[number, least_sign]
+    log_total: float
+    log_counts: Floats
+    mean_theta: Floats
+    log_below: Floats
+    log_at_cut: Floats
+    log_at_most: Floats
+    log_omitted: float
 
 
 class Likelihood:
-    """P(kept features, event | alpha, y) as a function of log u, cached."""
+    """P(kept features, event | alpha, y) as a function of log u, cached.
+
+    With rates "given" the totals of the features are taken as given: every probability is divided
+    by that of the total.
+    """
 
     def __init__(
         self,
         theta_rule: ThetaRule,
         counts: ClassCounts,
         event: Event,
-        shared: SharedLaw | None = None,
+        rates: Rates = "uniform",
+        shared: SharedTable | None = None,
     ) -> None:
-        n0, n1 = counts.n0, counts.n1
-        I0, I1 = counts.I0.astype(np.int64), counts.I1.astype(np.int64)
-        codes, self.pair_of, self.n_equal = np.unique(
-            I0 * (n1 + 1) + I1, return_inverse=True, return_counts=True
-        )
-        self.I0, self.I1 = np.divmod(codes, n1 + 1)
-        self.n_features = I0.size + event.n_omitted
-        self.shared = shared
-        self.law = CountLaw(n0, n1, *theta_rule(n0 + n1)) if shared is None else shared.law
-        self.event = event
-        self.log_orders = float(np.sum(_log_binomial(n0, I0) + _log_binomial(n1, I1)))
-        per_pair = _log_best(n0, self.I0) + _log_best(n1, self.I1)
-        self.log_bound = float(self.n_equal @ per_pair)
-        self.few_cases = n0 + n1 <= FEW_CASES
-        self.by_table = self.few_cases and self.I0.size > _FEWEST_PAIRS_BY_TABLE
-        self._records: dict[float, _Record] = {}
+        self.event, self.rates, self.class_sizes = event, rates, counts.sizes
+        self._theta_rule, self._shared = theta_rule, shared
+        self.ones, self.known, self.vector_of, self.n_equal = distinct_counts(counts)
+        self.n_features = counts.n_columns + event.n_omitted
+        per_class = _log_binomial(self.known, self.ones)
+        self.log_orders = float(self.n_equal @ per_class.sum(axis=0))
+        self.log_bound = -self.log_orders
+        if rates == "uniform":
+            per_vector = _log_best(self.known, self.ones).sum(axis=0)
+            self.log_bound = float(self.n_equal @ per_vector)
+        # Enough nodes for complete features are enough for those with missing values.
+        self._nodes = theta_rule(self.n_cases)
+        self._tables = PmfTables(self._nodes[0], self.n_cases)
+        self._terms = self._by_pattern()
+        self._records: dict[float, Record] = {}
 
-    @cached_property
-    def number(self) -> int:
-        """The index that a shared law has for the cut; -1 where there is none."""
-        if self.shared is None or self.event.cut is None:
-            return -1
-        return self.shared.number_of(self.event.cut)
+    def _by_pattern(self) -> list[tuple[Ints, Ints, AnyTerms]]:
+        """Return, for each pattern of known values, its vectors, its kinds, and their terms."""
+        kinds = self.event.kinds
+        if self._shared is not None:
+            shared = SharedTerms.of(self._shared, self.ones, self.event.cut)
+            n_kinds = 0 if kinds is None else kinds.totals.size
+            return [(np.arange(self.n_equal.size), np.arange(n_kinds), shared)]
+        rows = [self.class_sizes[np.newaxis], self.known.T]
+        if kinds is not None:
+            rows.append(kinds.sizes)
+        parts: list[tuple[Ints, Ints, AnyTerms]] = []
+        patterns = np.unique(np.concatenate(rows), axis=0)
+        _check_few(len(patterns))
+        for sizes in patterns:
+            vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
+            told = np.array([], dtype=np.intp)
+            if kinds is not None:
+                told = np.flatnonzero(np.all(kinds.sizes == sizes, axis=1))
+            complete = np.array_equal(sizes, self.class_sizes)
+            if vectors.size or told.size or complete:
+                terms = self._terms_of(tuple(sizes.tolist()), self.ones[:, vectors])
+                parts.append((vectors, told, terms))
+        return parts
 
-    @cached_property
-    def omitted(self) -> list[OmittedCounts]:
-        """The counts that are at most at the cut, and, where needed, those below it."""
-        cut, sizes = self.event.cut, (self.law.n0, self.law.n1)
-        if cut is None:
-            return []
-        at_most = OmittedCounts.at_most(cut, *sizes)
-        return [at_most, OmittedCounts.below(cut, *sizes)] if self.event.needs_below else [at_most]
+    def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> CountTerms | ManyCasesTerms:
+        """Return how the terms of some vectors of counts are computed."""
+        cut, rule = self._cut_of(sizes), self._theta_rule
+        table = self._table_of(sizes, cut)
+        needs_below = self.event.needs_below or self.event.kinds is not None
+        omission: OverallOmission | TabulatedOmission | None = None
+        if rule.is_for_many(sum(sizes)):
+            many: ManyCases | ManyCasesTable | NormalOmission | None = None
+            if table is not None:
+                many = ManyCasesTable(table, rule.refinement)
+            elif cut is not None and len(sizes) == 2:
+                many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
+            elif cut is not None:
+                many = NormalOmission(sizes, cut)
+            return ManyCasesTerms(sizes, ones, many, rule.refinement)
+        law = CountLaw(sizes, *self._nodes, self._tables)
+        if table is not None:
+            omission = TabulatedOmission(table)
+        elif cut is not None and len(sizes) == 2:
+            omission = OverallOmission(law, cut, needs_below=needs_below)
+        elif cut is not None:
+            return ManyCasesTerms(sizes, ones, NormalOmission(sizes, cut), rule.refinement)
+        return CountTerms(law, ones, omission)
 
-    def at(self, log_u: float) -> _Record:
+    def _table_of(self, sizes: tuple[int, ...], cut: Fraction | None) -> CountTable | None:
+        """Return the table of all vectors of counts, where it is needed and not too large."""
+        given = self.rates == "given"
+        if not given and (len(sizes) == 2 or cut is None):
+            return None
+        if n_entries(sizes) <= MOST_ENTRIES:
+            return CountTable(sizes, cut, by_total=given)
+        if given:
+            raise ValueError(
+                f"rates='given' needs a table of {n_entries(sizes):.3g} vectors of counts for "
+                f"classes of {', '.join(map(str, sizes))} cases, and takes at most {MOST_ENTRIES}: "
+                "use rates='uniform', or fewer cases or classes."
+            )
+        return None
+
+    def _cut_of(self, sizes: tuple[int, ...]) -> Fraction | None:
+        """Return the bound on R^2 of features with so many known values."""
+        cut = self.event.cut
+        if cut is None or self.event.statistic == "|COR|":
+            return cut
+        complete, nu = int(freedom(self.class_sizes)), sum(sizes) - len(sizes)
+        return with_other_freedom(cut, complete, nu)
+
+    @property
+    def n_cases(self) -> int:
+        """The number of cases."""
+        return int(self.class_sizes.sum())
+
+    def at(self, log_u: float) -> Record:
         """Return the terms at one value of alpha."""
-        key = float(log_u)
+        key = float(log_u) if log_u > _AS_NULL else NULL
         if key not in self._records:
             self._records[key] = self._compute(float(np.exp(key)))
         return self._records[key]
 
-    def _compute(self, u: float) -> _Record:
-        if self.shared is not None:
-            return self._looked_up(self.shared, u)
-        log_pairs = np.full((2, self.I0.size), -np.inf)
-        selected = np.zeros(len(self.omitted))
-        for nodes, (log_p0, pmf0), (log_p1, pmf1) in self.law.pmf_blocks(u):
-            theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            if self.by_table:
-                sums = self._log_table(pmf0, pmf1, weights, theta)
-            elif self.few_cases:
-                sums = self._log_products(pmf0, pmf1, weights, theta)
-            else:
-                sums = self._log_pairs(log_p0, log_p1, weights, theta)
-            log_pairs = np.logaddexp(log_pairs, sums)
-            selected += selected_probabilities(self.omitted, pmf0, pmf1, weights)
-        log_omitted = [
-            log_omission(self.law, u, omitted, total)
-            for omitted, total in zip(self.omitted, selected, strict=True)
-        ]
-        return self._record(log_pairs[0], np.exp(log_pairs[1] - log_pairs[0]), log_omitted)
+    def _compute(self, u: float) -> Record:
+        n_vectors = self.n_equal.size
+        log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
+        kinds = self.event.kinds
+        logs = np.full((3, 1 if kinds is None else kinds.totals.size), -np.inf)
+        for vectors, told, terms in self._terms:
+            found = terms.at(u)
+            log_counts[vectors], mean_theta[vectors] = found.log_counts, found.mean_theta
+            if found.omission is None:
+                continue
+            if self.rates == "given":
+                totals = terms.ones.sum(axis=0)
+                log_counts[vectors] -= found.omission.log_total[totals]
+            if kinds is not None:
+                logs[:, told] = _of_kinds(found.omission, kinds.totals[told])
+            elif np.array_equal(terms.sizes, self.class_sizes):
+                logs[:, 0] = _of_any(found.omission)
+        return self._record(log_counts, mean_theta, logs)
 
-    def _looked_up(self, shared: SharedLaw, u: float) -> _Record:
-        table, theta = (each[self.I0, self.I1] for each in shared.tables(u))
-        log_omitted = []
-        if self.event.cut is not None:
-            signs = (1, 0) if self.event.needs_below else (1,)
-            log_omitted = [shared.log_omitted(u, self.number, sign) for sign in signs]
-        return self._record(np.log(table), theta, log_omitted)
-
-    def _record(self, log_pairs: Floats, theta: Floats, log_omitted: list[float]) -> _Record:
-        log_at_most, log_below = [*log_omitted, -np.inf, -np.inf][:2]
-        log_event = float(self.event.log_prob(np.array(log_below), np.array(log_at_most)))
-        return _Record(
-            log_total=float(self.n_equal @ log_pairs) - self.log_orders + log_event,
-            log_pairs=log_pairs,
-            mean_theta=theta,
+    def _record(self, log_counts: Floats, mean_theta: Floats, logs: Floats) -> Record:
+        log_below, log_at_cut, log_at_most = logs
+        log_event = float(self._log_event(log_below, log_at_cut, log_at_most))
+        return Record(
+            log_total=float(self.n_equal @ log_counts) - self.log_orders + log_event,
+            log_counts=log_counts,
+            mean_theta=mean_theta,
             log_below=log_below,
+            log_at_cut=log_at_cut,
             log_at_most=log_at_most,
+            log_omitted=float(self.log_omitted(log_at_most)),
         )
+
+    def _log_event(self, log_below: Floats, log_at_cut: Floats, log_at_most: Floats) -> Floats:
+        """Return the log probability of the event from those of kinds, along the last axis."""
+        if self.event.kinds is not None:
+            return self.event.kinds.log_prob(log_below, log_at_cut, log_at_most)
+        return self.event.log_prob(log_below[..., 0], log_at_most[..., 0])
+
+    def log_event_of(self, omission: Omission) -> float:
+        """Return the log probability of the event where all features are complete."""
+        kinds = self.event.kinds
+        if kinds is not None:
+            return float(self._log_event(*_of_kinds(omission, kinds.totals)))
+        return float(self._log_event(*np.stack(_of_any(omission))[:, np.newaxis]))
+
+    def log_omitted(self, log_at_most: Floats) -> Floats:
+        """Return log P(at most at the cut), averaged over omitted features, from those of kinds."""
+        kinds = self.event.kinds
+        if kinds is None:
+            return np.asarray(log_at_most[..., 0])
+        n = kinds.n_features
+        return np.asarray(np.log1p(np.expm1(log_at_most) @ (n / n.sum())))
 
     def mixture(self, log_u: float) -> LogLikelihood:
         """Return the log likelihood of two groups at one log u, as a function of the fraction."""
         record, null = self.at(log_u), self.at(NULL)
-        log_ratio = record.log_pairs - null.log_pairs
-        log_null = float(self.n_equal @ null.log_pairs) - self.log_orders
+        log_ratio = record.log_counts - null.log_counts
+        log_null = float(self.n_equal @ null.log_counts) - self.log_orders
 
         def log_likelihood(pi: Fractions) -> Floats:
-            log_below, log_at_most = (
-                log_mixed(pi, np.array(getattr(record, name)), np.array(getattr(null, name)))
-                for name in ("log_below", "log_at_most")
+            each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
+            logs = (
+                log_mixed(each, getattr(record, name), getattr(null, name))
+                for name in ("log_below", "log_at_cut", "log_at_most")
             )
-            log_event = self.event.log_prob(log_below, log_at_most)
+            log_event = self._log_event(*logs)
             return np.asarray(log_each(pi, log_ratio) @ self.n_equal + log_event + log_null)
 
         return log_likelihood
 
-    def _log_pairs(self, log_p0: Floats, log_p1: Floats, weights: Floats, theta: Floats) -> Floats:
-        """Return log P and log E[theta; P] of each pair of counts, summed in logs over nodes."""
-        # One row per count: taking rows is faster than taking columns.
-        terms = np.take(np.ascontiguousarray(log_p0.T), self.I0, axis=0)
-        terms += np.take(np.ascontiguousarray(log_p1.T), self.I1, axis=0)
-        top = np.max(terms, axis=1, keepdims=True)
-        top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
-        sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(sums) + top[:, 0])
-
-    def _log_products(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
-        """Return the same from products of probabilities: faster for few cases."""
-        products = np.take(pmf0, self.I0, axis=1) * np.take(pmf1, self.I1, axis=1)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.stack([weights, weights * theta]) @ products))
-
-    def _log_table(self, pmf0: Floats, pmf1: Floats, weights: Floats, theta: Floats) -> Floats:
-        """Return the same from one table of all counts: faster for many pairs and few cases."""
-        weighted = pmf0.T * weights
-        tables = [weighted @ pmf1, (weighted * theta) @ pmf1]
-        with np.errstate(divide="ignore"):
-            return np.log([table[self.I0, self.I1] for table in tables])
-
     def log_predictive(self, log_u: Floats) -> tuple[Floats, Floats]:
-        """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, pairs).
+        """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, vectors).
 
         phi-hat of equation (eq-jfact) with theta averaged: (alpha theta + I) / (alpha + N).
         """
         u = np.exp(log_u)[:, np.newaxis]
         theta = np.array([self.at(x).mean_theta for x in log_u])
-        n_c = np.array([self.law.n0, self.law.n1])[:, np.newaxis, np.newaxis]
-        ones = np.stack([self.I0, self.I1])[:, np.newaxis, :]
+        n_c, ones = self.known[:, np.newaxis, :], self.ones[:, np.newaxis, :]
         log_total = np.log1p(n_c * u)
         log_one = np.log(theta + ones * u) - log_total
         return log_one, np.log((1.0 - theta) + (n_c - ones) * u) - log_total
 
     @property
     def log_null_predictive(self) -> tuple[Floats, Floats]:
-        """The same for unrelated features, each of shape (pairs,): (I0 + I1 + 1) / (n + 2)."""
-        ones, n = self.I0 + self.I1, self.law.n0 + self.law.n1
+        """The same for unrelated features, each of shape (vectors,): (m + 1) / (n + 2)."""
+        ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
         return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
 
 
-def _log_best(n: int, i: Ints) -> Floats:
+def _check_few(n_patterns: int) -> None:
+    """Raise where features have too many different numbers of known values."""
+    if n_patterns > MOST_PATTERNS:
+        raise ValueError(
+            f"binary features have {n_patterns} different numbers of known values in the classes, "
+            f"and at most {MOST_PATTERNS} are possible: fill in missing values (for example with "
+            "sklearn.impute.SimpleImputer), or drop features that have many."
+        )
+
+
+def _of_kinds(omission: Omission, totals: Ints) -> Floats:
+    """Return log P(below), log P(at the cut) and log P(at most) of features with these totals."""
+    logs = np.stack([omission.log_below, omission.log_at_cut, omission.log_at_most])
+    if logs.ndim == 1:  # whatever the total
+        return logs[:, np.newaxis]
+    return logs if logs.shape[1] == 1 else logs[:, totals]
+
+
+def _of_any(omission: Omission) -> tuple[Floats, Floats, Floats]:
+    """Return the same of a feature whose total is not known."""
+    if omission.log_at_most.ndim:
+        omission = omission.averaged()
+    return omission.log_below, omission.log_at_cut, omission.log_at_most
+
+
+class DistinctCounts(NamedTuple):
+    """Distinct vectors of counts and known values (G, v), which a column has, and how many do."""
+
+    ones: Ints
+    known: Ints
+    vector_of: Ints
+    n_equal: Ints
+
+
+def distinct_counts(counts: ClassCounts) -> DistinctCounts:
+    """Return the distinct vectors of counts, sorted by pattern of known values and then by counts.
+
+    >>> counts = ClassCounts.of_two(np.array([2, 0, 2]), np.array([1, 3, 1]), 4, 4)
+    >>> distinct = distinct_counts(counts)
+    >>> distinct.ones.tolist(), distinct.vector_of.tolist(), distinct.n_equal.tolist()
+    ([[0, 2], [3, 1]], [1, 0, 1], [1, 2])
+    """
+    (patterns, pattern_of), ones = counts.patterns(), counts.ones.astype(np.int64)
+    if len(patterns) == 1 and len(ones) == 2:  # faster than sorting rows
+        n1 = counts.n1
+        codes, vector_of, n_equal = np.unique(
+            ones[0] * (n1 + 1) + ones[1], return_inverse=True, return_counts=True
+        )
+        known = np.repeat(patterns.T, codes.size, axis=1)
+        return DistinctCounts(np.stack(np.divmod(codes, n1 + 1)), known, vector_of, n_equal)
+    rows = np.vstack([pattern_of, ones]).T
+    distinct, vector_of, n_equal = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    known = patterns[distinct[:, 0]].T
+    return DistinctCounts(distinct[:, 1:].T, known, vector_of.ravel(), n_equal)
+
+
+def _log_best(n: Ints, i: Ints) -> Floats:
     """Return the log probability of i ones in n cases, in order, at the rate i / n."""
-    return np.asarray(xlogy(i, i / n) + xlogy(n - i, (n - i) / n))
+    safe = np.maximum(n, 1)
+    return np.asarray(xlogy(i, i / safe) + xlogy(n - i, (n - i) / safe))
 
 
-def _log_binomial(n: int, i: Ints) -> Floats:
+def _log_binomial(n: Ints, i: Ints) -> Floats:
     return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

@@ -1,6 +1,7 @@
 """The posterior of alpha given binary features, and what it says of new cases."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,12 @@ class BernoulliPosterior:
         Log of the probability that a feature is at most at the cut; -inf where there is no cut.
     log_evidence : float
         log P(y, kept features, event).
-    log_psi : array of shape (2,)
+    log_psi : array of shape (G,)
         Log of the predictive class probabilities before any feature is seen, equation (predp-y).
-    log_one, log_zero : arrays of shape (2, nodes, pairs)
+    log_one, log_zero : arrays of shape (G, nodes, vectors)
         Log of the predictive probability that a feature is 1, or 0, in each class.
-    pair_of : array of shape (k,)
-        The pair of counts of each kept feature.
+    vector_of : array of shape (k,)
+        The vector of counts of each kept feature.
     fractions : Fractions or None
         Of the nodes, where there are two groups of features.
     related : array of shape (k,) or None
@@ -46,35 +47,47 @@ class BernoulliPosterior:
     log_psi: Floats
     log_one: Floats
     log_zero: Floats
-    pair_of: Ints
+    vector_of: Ints
     fractions: Fractions | None = None
     related: Floats | None = None
 
-    def log_joint(self, bits: NDArray[np.bool_]) -> Floats:
+    def log_joint(self, bits: NDArray[Any]) -> Floats:
         """Return log P(y*, x* | training data, event) for rows of kept features, one column per y*.
 
         The numerator of equation (eq-unc-pp), averaged over alpha as in (eq-alpha-int2-mod).
+        Features whose value is NaN are left out.
         """
-        n_nodes, k = self.log_weights.size, self.pair_of.size
-        log_odds, log_none = self._log_tables()
-        joint = np.empty((bits.shape[0], 2))
-        rows = max(1, _ROW_BLOCK // max(k, 2 * n_nodes))
+        k, G = self.vector_of.size, self.log_psi.size
+        joint = np.empty((bits.shape[0], G))
+        tables = self._log_tables()
+        rows = max(1, _ROW_BLOCK // max(k, G * self.log_weights.size))
         for start in range(0, bits.shape[0], rows):
-            block = bits[start : start + rows].astype(np.float64)
-            by_node = (block @ log_odds.T + log_none).reshape(-1, 2, n_nodes)
-            joint[start : start + rows] = log_sum(by_node, axis=2)
+            block = slice(start, start + rows)
+            joint[block] = log_sum(self._by_node(bits[block], *tables), axis=2)
         return joint
 
-    def log_joint_by_node(self, bits: NDArray[np.bool_]) -> Floats:
-        """Return log P(y*, x*, node | training data, event), shape (rows, 2, nodes)."""
-        log_odds, log_none = self._log_tables()
-        logs = bits.astype(np.float64) @ log_odds.T + log_none
-        return np.asarray(logs.reshape(-1, 2, self.log_weights.size))
+    def log_joint_by_node(self, bits: NDArray[Any]) -> Floats:
+        """Return log P(y*, x*, node | training data, event), shape (rows, G, nodes)."""
+        return self._by_node(bits, *self._log_tables())
 
-    def _log_tables(self) -> tuple[Floats, Floats]:
-        """Return what a one adds to the log joint, and that of no ones, by class and node."""
-        n_nodes = self.log_weights.size
-        log_odds = (self.log_one - self.log_zero).reshape(2 * n_nodes, -1)[:, self.pair_of]
-        log_none = self.log_zero.reshape(2 * n_nodes, -1)[:, self.pair_of].sum(axis=1)
-        log_none += np.add.outer(self.log_psi, self.log_weights).ravel()
-        return log_odds, log_none
+    def _by_node(
+        self, bits: NDArray[Any], log_one: Floats, log_zero: Floats, log_prior: Floats
+    ) -> Floats:
+        missing = np.isnan(bits) if bits.dtype.kind == "f" else None
+        if missing is None or not missing.any():
+            logs = bits.astype(np.float64) @ (log_one - log_zero).T + log_zero.sum(axis=1)
+        else:
+            ones, zeros = np.where(missing, 0.0, bits), np.where(missing, 0.0, 1.0 - bits)
+            logs = ones @ log_one.T + zeros @ log_zero.T
+        return np.asarray((logs + log_prior).reshape(-1, self.log_psi.size, self.log_weights.size))
+
+    def _log_tables(self) -> tuple[Floats, Floats, Floats]:
+        """Return what a one and a zero of each feature add to the log joint, and the rest of it.
+
+        The rows are classes and nodes.
+        """
+        n_rows = self.log_psi.size * self.log_weights.size
+        log_one, log_zero = (
+            logs.reshape(n_rows, -1)[:, self.vector_of] for logs in (self.log_one, self.log_zero)
+        )
+        return log_one, log_zero, np.add.outer(self.log_psi, self.log_weights).ravel()

@@ -3,6 +3,7 @@
 Public modules
 --------------
 beta_binomial      tables of the beta-binomial law, for all counts at once
+beta_binomial_integral  its integral over theta, many cases
 chains             Markov chains: running them, their draws, R-hat and effective sample sizes
 chi_squared_ratio  ratios of weighted sums of squared normals, by a contour integral
 kernels            compiled loops (numba), where they pay

@@ -80,6 +80,22 @@ def theta_nodes(n: int) -> int:
     return int(min(np.ceil((n + 2) / 2), np.ceil(4.5 * np.sqrt(n)) + 10))
 
 
+def sinh_rule(
+    place: Floats, width: Floats, left: Floats, right: Floats, n_points: int, reach: float
+) -> tuple[Floats, Floats]:
+    """Return points and log steps for an integrand with tails exp(left x) and exp(-right x).
+
+    The steps are equal in t, where x = place + width sinh(t). In t the integrand decays
+    double-exponentially, so that the sum converges geometrically. The arguments have a last axis of
+    1, for the points. What is below exp(-reach) of the peak is left out.
+    """
+    far = np.sqrt(2.0 * reach)
+    first, last = (np.arcsinh(far + reach / (tail * width)) for tail in (left, right))
+    step = (first + last) / (n_points - 1)
+    t = step * np.arange(n_points) - first
+    return place + width * np.sinh(t), np.log(step * width * np.cosh(t))
+
+
 def trapezoid(
     log_density: Callable[[Floats], Floats],
     low: float,

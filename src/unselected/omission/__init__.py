@@ -3,7 +3,9 @@
 Public modules
 --------------
 binary   binary features, two classes
+count_tables  binary features, several classes or given their totals
 factor   real-valued features with latent factors
+many_cases  binary features, many cases
 mixture  binary features with latent groups of cases
 real     real-valued features, classes or a real response
 """

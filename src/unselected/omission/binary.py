@@ -100,7 +100,7 @@ def log_omission(law: CountLaw, u: float, omitted: OmittedCounts, selected: floa
 
     >>> from unselected.numerics.quadrature import gauss_legendre
     >>> from unselected.selection.correlation import threshold_cut
-    >>> law = CountLaw(2, 2, *gauss_legendre(3))
+    >>> law = CountLaw((2, 2), *gauss_legendre(3))
     >>> omitted = OmittedCounts.at_most(threshold_cut(0.9), 2, 2)
     >>> selected = sum(
     ...     selected_probabilities([omitted], np.exp(log_p0), np.exp(log_p1), law.weights[nodes])[0]

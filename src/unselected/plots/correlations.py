@@ -27,6 +27,7 @@ from unselected.plots.style import (
     tidy,
 )
 from unselected.selection.correlation import absolute_cor, cor_squared, threshold_cut
+from unselected.selection.explained import explained
 from unselected.statistics.counting import count_classes
 
 _MINUS = "\N{MINUS SIGN}"
@@ -221,7 +222,7 @@ class CorrelationsDisplay(Display):
         Parameters
         ----------
         X_train, X_test : array-like of shapes (n_train, n_features) and (n_test, n_features)
-            0 and 1 only.
+            0 and 1 only; NaN is a missing value.
         y_train, y_test : array-like of shapes (n_train,) and (n_test,)
             The same two classes, with any labels.
         ks : sequence of int
@@ -305,5 +306,9 @@ def _correlations(X: Any, y: Any, classes: NDArray[Any], which: str) -> Floats:
             "correlations need cases of both."
         )
     codes = np.searchsorted(classes, y)
-    counts, _ = count_classes(X, codes, None, lambda column: f"column {column} of X_{which}")
+    counts, _ = count_classes(
+        X, codes, None, lambda column: f"column {column} of X_{which}", missing_allowed=True
+    )
+    if counts.known is not None:
+        return np.sqrt(explained(counts.ones, counts.known))
     return absolute_cor(counts.I0, counts.I1, counts.n0, counts.n1)

@@ -25,6 +25,12 @@ _WORDS = {
     "mean_difference": "Standardized mean difference",
     "standardized_slope": "Standardized slope",
 }
+# The same of a class among several, with its label.
+_OF_A_CLASS = {
+    "rate_difference_": "Difference of the rate in {} from the overall rate",
+    "log_odds_ratio_": "Log odds ratio of {} and the overall rate",
+    "mean_difference_": "Standardized difference of {} from the mean of classes",
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -147,5 +153,7 @@ class EffectsDisplay(Display):
         """Return what the effect is called: of several classes with that of the class."""
         if self.name in _WORDS:
             return _WORDS[self.name]
-        label = self.name.removeprefix("mean_difference_")
-        return f"Standardized difference of {label} from the mean of classes"
+        for kind, words in _OF_A_CLASS.items():
+            if self.name.startswith(kind):
+                return words.format(self.name.removeprefix(kind))
+        return self.name

@@ -36,9 +36,10 @@ class OmissionProbabilityDisplay(Display):
     """The probability that a feature is omitted, as a function of the concentration.
 
     This is P(score <= threshold | concentration) for one feature, the score being |COR|, or F where
-    there are more than two classes. Conditioning on a selection multiplies the posterior of
-    the concentration by this probability to the power of the number of omitted features (ties
-    apart). That rules out concentrations under which omission is unlikely.
+    there are more than two classes. Conditioning on a selection multiplies the posterior of the
+    concentration by this probability to the power of the number of omitted features (ties apart).
+    That rules out concentrations under which omission is unlikely. Where binary features differ in
+    their numbers of known values, or of ones that are given, it is the average over omitted ones.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class OmissionProbabilityDisplay(Display):
         """
         check_counts(n0, n1, threshold)
         grid = _checked_grid(concentration)
-        law = CountLaw(n0, n1, *gauss_legendre(theta_nodes(n0 + n1)))
+        law = CountLaw((n0, n1), *gauss_legendre(theta_nodes(n0 + n1)))
         probability = omission_probability(law, threshold_cut(threshold), 1.0 / grid)
         return cls(
             grid,
@@ -134,7 +135,8 @@ class OmissionProbabilityDisplay(Display):
         ----------
         estimator : SelectiveBernoulliNB, SelectiveGaussianNB or SelectiveNaiveRegressor
             Fitted with ``k`` or ``threshold``, so some features were omitted. With missing
-            values, the probability is that of a feature without them.
+            values, the probability is that of a feature without them; for binary features, it is
+            the average over the omitted ones, as with ``rates="given"``.
         concentration : array-like, default=None
             Where to compute it; by default 71 points from 0.01 to 100000.
         ax : Axes, default=None

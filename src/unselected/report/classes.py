@@ -126,7 +126,7 @@ def examine(
     Parameters
     ----------
     X, y : array-like
-        The data: two classes, or more with a SelectiveGaussianNB.
+        The data; NaN is a missing value.
     classifier : SelectiveBernoulliNB or SelectiveGaussianNB
         What to fit; it is not changed.
     names : sequence of str, default=None

@@ -13,6 +13,7 @@ from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.exact import ExactEstimator
 from unselected.experiments.folds import with_and_without_correction
+from unselected.fitted.description import score_text
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import decimals, digits, paragraph, table, with_interval
 
@@ -115,7 +116,7 @@ def feature_table(
     rows = [
         (
             str(names[fitted.selection_.indices[j]]),
-            show(fitted.scores_[j]),
+            score_text(fitted.scores_[j], show),
             *cells(described[j]),
             "yes" if fitted.scores_[j] == fitted.threshold_ else "",
         )
@@ -164,6 +165,7 @@ def _effect_figures(corrected: Any) -> list[tuple[str, Any]]:
     effects = corrected.feature_effects()
     if len(effects) == 0:
         return []
-    shown = [name for name in effects.effects if name != "log_odds_ratio"][:_MOST_EFFECTS]
+    names = (name for name in effects.effects if not name.startswith("log_odds_ratio"))
+    shown = list(names)[:_MOST_EFFECTS]
     caption = "Effects of the kept features, at face value and with selection accounted for"
     return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]

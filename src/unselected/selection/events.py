@@ -18,6 +18,48 @@ from unselected.numerics.quadrature import log_sum
 Statistic = Literal["|COR|", "F"]
 
 
+@dataclass(frozen=True, eq=False)
+class OmittedKinds:
+    """Omitted features of several kinds, which the model does not take to be alike.
+
+    Features of a kind have the same numbers of known values, and the same total where totals are
+    given. ``n_below`` of a kind are below the cut, ``n_at_cut`` are at it and lost against kept
+    features that tie with them, and ``n_at_most`` are at most at it.
+
+    Attributes
+    ----------
+    sizes : array of shape (kinds, G)
+        The numbers of known values in each class.
+    totals : array of shape (kinds,)
+        The number of ones, or -1 where it is not looked at.
+    n_below, n_at_cut, n_at_most : arrays of shape (kinds,)
+    """
+
+    sizes: Ints
+    totals: Ints
+    n_below: Ints
+    n_at_cut: Ints
+    n_at_most: Ints
+
+    @property
+    def n_features(self) -> Ints:
+        """The numbers of omitted features of each kind."""
+        return self.n_below + self.n_at_cut + self.n_at_most
+
+    def log_prob(self, log_below: Floats, log_at_cut: Floats, log_at_most: Floats) -> Floats:
+        """Return the log probability of the event, given those of a feature of each kind (last)."""
+        total = np.zeros(log_at_most.shape[:-1])
+        for n, logs in (
+            (self.n_below, log_below),
+            (self.n_at_cut, log_at_cut),
+            (self.n_at_most, log_at_most),
+        ):
+            some = n > 0
+            if some.any():
+                total = total + logs[..., some] @ n[some].astype(np.float64)
+        return np.asarray(total)
+
+
 @dataclass(frozen=True)
 class Event:
     """What is known of the omitted features: the numbers of those below and at most at the cut.
@@ -26,28 +68,36 @@ class Event:
     features are at most at the cut. Those of them that tie with the ``n_kept_ties`` kept features
     at the cut lost a fair draw against these (the paper's rule).
 
-    The empty event, ``Event()``, gives the usual, uncorrected posterior.
+    Where the omitted features are not alike under the model, because their totals are given or some
+    of their values are missing, ``kinds`` has their numbers instead. It says of each whether it is
+    at the cut, which is more than that it was not kept, and makes the way in which ties are broken
+    irrelevant.
+
+    The empty event, ``Event()``, gives the usual, uncorrected posterior. ``cut`` is a bound on R^2:
+    COR^2 for two classes, and that of a complete feature with the same F for several.
     """
 
     # Whether omitted features that are constant are left out of it.
     skips_constant: ClassVar[bool] = False
-    # What the cut is a square of.
-    statistic: ClassVar[Statistic] = "|COR|"
 
     cut: Fraction | None = None
     n_below: int = 0
     n_at_most: int = 0
     n_lottery: int = 0
     n_kept_ties: int = 0
+    kinds: OmittedKinds | None = None
+    statistic: Statistic = "|COR|"
 
     @property
     def n_omitted(self) -> int:
         """How many omitted features the event speaks of."""
+        if self.kinds is not None:
+            return int(self.kinds.n_features.sum())
         return self.n_below + self.n_at_most + self.n_lottery
 
     def emptied(self) -> "Event":
         """Return the same cut with nothing known to be below it: the uncorrected method."""
-        return Event(self.cut)
+        return Event(self.cut, statistic=self.statistic)
 
     @property
     def needs_below(self) -> bool:
@@ -55,7 +105,7 @@ class Event:
         return self.n_below + self.n_lottery > 0
 
     def log_prob(self, log_below: Floats, log_at_most: Floats) -> Floats:
-        """Return the log probability of the event, given those of a single feature.
+        """Return the log probability of the event without kinds, given those of a single feature.
 
         >>> import numpy as np
         >>> event = Event(n_below=0, n_at_most=3)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats
 from unselected.columns.blocks import Columns, in_threads, shifted, wide_blocks
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.scores import CountScores, RealScores
+from unselected.selection.count_scores import CountScores
+from unselected.selection.real_scores import RealScores
 from unselected.selection.streaming import Accumulator, StreamingSelection
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counts import ClassCounts, Counted
@@ -33,27 +34,35 @@ def count_scores_without(
     label: ColumnNamer,
     sets: list[LeftOut],
     new_stream: Callable[[], StreamingSelection],
+    *,
+    n_classes: int = 2,
+    missing_allowed: bool = False,
+    by_total: bool = False,
 ) -> list[CountScores]:
     """Return the scores of binary columns that can be selected without each of some sets of cases.
 
     Parameters
     ----------
-    X, y, binarize, label
+    X, y, binarize, label, n_classes, missing_allowed
         As in `counting.over_counts`; the table is read in blocks, which are made dense.
     sets : list of LeftOut
     new_stream : callable
         Returns a new selection by the same rule; each set has its own.
+    by_total : bool, default=False
+        Whether the totals of all columns are kept.
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[ClassCounts, Floats]]:
-        return counts_without(values, y, binarize, names, sets)
+        return counts_without(
+            values, y, binarize, names, sets, n_classes=n_classes, missing_allowed=missing_allowed
+        )
 
     def score(
         counted: tuple[ClassCounts, Floats],
         left: LeftOut,  # noqa: ARG001
         subset: ColumnSubset,
     ) -> CountScores:
-        return CountScores(Counted(*counted), subset)
+        return CountScores.of_part(Counted(*counted), subset, by_total=by_total)
 
     blocks = wide_blocks(X, X.dtype.itemsize)
     return _scores_without(X, blocks, label, sets, new_stream, block, score, CountScores.united)

@@ -17,7 +17,8 @@ from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import CLOSE
-from unselected.selection.scores import CountScores, RealScores
+from unselected.selection.count_scores import CountScores
+from unselected.selection.real_scores import RealScores
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counting import over_counts
 from unselected.statistics.counts import Counted
@@ -116,18 +117,25 @@ def count_scores(
     binarize: Binarize,
     label: ColumnNamer,
     stream: StreamingSelection,
+    *,
+    n_classes: int = 2,
+    missing_allowed: bool = False,
+    by_total: bool = False,
 ) -> CountScores:
     """Return the scores of the binary columns that can be selected, in one pass over a table.
 
-    The parameters are those of `counting.over_counts`.
+    The parameters are those of `counting.over_counts`. ``by_total`` keeps all columns' totals.
 
     >>> X = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 0]])
     >>> best = count_scores(X, np.array([0, 0, 1, 1]), None, str, StreamingSelection(k=1))
     >>> best.subset.columns.tolist(), best.size
     ([0], 3)
     """
-    then = partial(_filter_counts, stream=stream)
-    return _gather(over_counts(X, y, binarize, label, then), stream, CountScores.united)
+    then = partial(_filter_counts, stream=stream, by_total=by_total)
+    parts = over_counts(
+        X, y, binarize, label, then, n_classes=n_classes, missing_allowed=missing_allowed
+    )
+    return _gather(parts, stream, CountScores.united)
 
 
 def class_scores(
@@ -148,9 +156,9 @@ def line_scores(
 
 
 def _filter_counts(
-    counted: Counted, subset: ColumnSubset, *, stream: StreamingSelection
+    counted: Counted, subset: ColumnSubset, *, stream: StreamingSelection, by_total: bool
 ) -> CountScores:
-    return stream.filter(CountScores(counted, subset))
+    return stream.filter(CountScores.of_part(counted, subset, by_total=by_total))
 
 
 def _filter_moments(

@@ -10,5 +10,6 @@ line         the statistics of a model of a real response
 moments      means, sums of squares, and contrasts
 rows         the kept columns themselves, for models with latent variables
 summing      the pass over real-valued columns
+tally        how many columns have which totals and numbers of known values
 unscored     columns with too few known values
 """

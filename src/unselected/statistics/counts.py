@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.statistics.moments import distinct_rows
+from unselected.statistics.unscored import SCORED, TOO_FEW
 
 
 def count_type(n: int) -> np.dtype[Any]:
@@ -99,6 +100,14 @@ class ClassCounts:
     def totals(self) -> Ints:
         """The ones of all classes together."""
         return np.asarray(self.ones.sum(axis=0, dtype=np.int64))
+
+    def reasons(self) -> Ints:
+        """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
+        if self.known is None:
+            return np.full(self.n_columns, SCORED)
+        empty, few = self.known == 0, self.known.sum(axis=0) <= self.sizes.size
+        few &= (self.known < self.sizes[:, np.newaxis]).any(axis=0) & (self.sizes.size > 2)
+        return np.where(empty.any(axis=0), empty.argmax(axis=0), np.where(few, TOO_FEW, SCORED))
 
     def take(self, columns: Ints) -> "ClassCounts":
         """Return the counts of some columns."""

@@ -1,0 +1,72 @@
+"""The posterior of alpha in a model file, where computing it anew would take long."""
+
+import numpy as np
+
+from unselected._typing import Floats
+from unselected.fitted.json_checks import Entries, Fault, check_array, check_real, check_record
+from unselected.models.bernoulli_likelihood import distinct_counts
+from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.two_groups import Fractions
+from unselected.statistics.counts import ClassCounts
+
+# Numbers of a posterior that a file holds, at most: about four megabytes.
+_MOST_NUMBERS = 200_000
+_OF_NODES = ("log_alpha", "log_weights")
+_OF_GROUPS = ("log_related", "log_rest")
+
+
+def posterior_entry(posterior: BernoulliPosterior) -> Entries:
+    """Return the posterior as an entry of the file; nothing where it is large."""
+    if 2 * posterior.log_one.size > _MOST_NUMBERS:
+        return {}
+    groups = posterior.fractions
+    if groups is not None and not np.all(np.isfinite(groups.log_rest)):  # no number in a file
+        return {}
+    entry: Entries = {name: getattr(posterior, name) for name in _OF_NODES}
+    entry["omission_probability"] = np.exp(posterior.log_at_most)
+    entry["log_evidence"] = posterior.log_evidence
+    for name in ("log_one", "log_zero"):
+        entry[name] = list(getattr(posterior, name).reshape(-1, posterior.log_one.shape[2]))
+    if groups is not None:
+        entry |= {name: getattr(groups, name) for name in _OF_GROUPS}
+        entry["related"] = posterior.related
+    return {"posterior": entry}
+
+
+def parse_posterior(entry: object, counts: ClassCounts, log_psi: Floats) -> BernoulliPosterior:
+    """Return the posterior of kept columns with these counts."""
+    needed = (*_OF_NODES, "omission_probability", "log_evidence", "log_one", "log_zero")
+    fields = check_record(entry, "posterior", needed, optional=(*_OF_GROUPS, "related"))
+    vectors = distinct_counts(counts)
+    n_nodes = len(fields["log_alpha"]) if isinstance(fields["log_alpha"], list) else 0
+    G, n_vectors = counts.sizes.size, vectors.n_equal.size
+    nodes = {name: check_array(fields[name], f"posterior {name}", (n_nodes,)) for name in _OF_NODES}
+    if abs(np.sum(np.exp(np.minimum(nodes["log_weights"], 1.0))) - 1.0) > 1e-6:
+        raise Fault("posterior log_weights are no logs of weights that sum to 1.")
+    tables = {
+        name: check_array(fields[name], f"posterior {name}", (G * n_nodes, n_vectors), high=1e-9)
+        for name in ("log_one", "log_zero")
+    }
+    fractions, related = None, None
+    if "related" in fields:
+        related = check_array(fields["related"], "posterior related", (counts.n_columns,), 0.0, 1.0)
+        fractions = Fractions(
+            *(
+                check_array(fields.get(name), f"posterior {name}", (n_nodes,), high=1e-9)
+                for name in _OF_GROUPS
+            )
+        )
+    what = "omission_probability"
+    at_most = check_array(fields[what], f"posterior {what}", (n_nodes,), 0.0, 1.0)
+    with np.errstate(divide="ignore"):
+        log_at_most = np.log(at_most)
+    return BernoulliPosterior(
+        **nodes,
+        log_at_most=log_at_most,
+        log_evidence=check_real(fields["log_evidence"], "posterior log_evidence"),
+        log_psi=log_psi,
+        **{name: table.reshape(G, n_nodes, n_vectors) for name, table in tables.items()},
+        vector_of=vectors.vector_of,
+        fractions=fractions,
+        related=related,
+    )

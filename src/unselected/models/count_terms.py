@@ -1,0 +1,194 @@
+"""The likelihood of binary features that have the same numbers of known values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from unselected._typing import Floats, Ints
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial_integral import log_counts_and_theta
+from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
+from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
+from unselected.omission.count_tables import CountTable, Omission, joint_table
+from unselected.omission.many_cases import ManyCases, ManyCasesTable, NormalOmission
+
+# Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
+# the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
+FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
+
+
+@dataclass(frozen=True)
+class ThetaRule:
+    """Nodes and weights of theta for any number of cases; see `BernoulliModel`."""
+
+    quadrature: Literal["exact", "paper"] = "exact"
+    refinement: int = 1
+
+    def __call__(self, n: int) -> tuple[Floats, Floats]:
+        """Return the nodes and weights for n cases."""
+        if self.quadrature == "paper":
+            return simpson(21)
+        return gauss_legendre(theta_nodes(n) * self.refinement)
+
+    def is_for_many(self, n: int) -> bool:
+        """Say whether there are so many cases that tables over all nodes do not pay."""
+        return self.quadrature == "exact" and n > FEW_CASES
+
+
+@dataclass(frozen=True)
+class Terms:
+    """At one alpha: log P and E[theta] of each vector of counts, and the omission probabilities."""
+
+    log_counts: Floats
+    mean_theta: Floats
+    omission: Omission | None
+
+
+class OverallOmission:
+    """The omission probability of a feature in two classes, whatever its total, see `binary`."""
+
+    def __init__(self, law: CountLaw, cut: Fraction, *, needs_below: bool) -> None:
+        self._law = law
+        self._sets = [OmittedCounts.at_most(cut, law.n0, law.n1)]
+        if needs_below:
+            self._sets.append(OmittedCounts.below(cut, law.n0, law.n1))
+
+    def start(self) -> Floats:
+        """Return the sums over no node of theta."""
+        return np.zeros(len(self._sets))
+
+    def add(self, sums: Floats, pmfs: list[Floats], weights: Floats) -> None:
+        """Add what some nodes of theta add."""
+        sums += selected_probabilities(self._sets, pmfs[0], pmfs[1], weights)
+
+    def finish(self, sums: Floats, u: float) -> Omission:
+        """Return the probabilities from the sums over all nodes."""
+        logs = [log_omission(self._law, u, *each) for each in zip(self._sets, sums, strict=True)]
+        log_at_most, log_below = [*logs, -np.inf][:2]
+        log_at_cut = log_at_most
+        # Nothing is below a cut of 0. Counts at COR = 0 are on both sides, and doubled.
+        if len(logs) == 1 or log_below > -np.inf:
+            with np.errstate(divide="ignore"):
+                log_at_cut = float(np.log(max(sums[-1] - sums[0], 0.0)))
+        each = (log_below, log_at_cut, log_at_most, 0.0)
+        return Omission(*(np.array(log) for log in each))
+
+
+class TabulatedOmission:
+    """The omission probabilities from the table of all vectors of counts, see `count_tables`."""
+
+    def __init__(self, table: CountTable) -> None:
+        self._table = table
+
+    def start(self) -> Floats:
+        """Return the sums over no node of theta."""
+        shape = tuple(n + 1 for n in self._table.sizes)
+        return np.zeros((int(np.prod(shape[:-1])), shape[-1]))
+
+    def add(self, sums: Floats, pmfs: list[Floats], weights: Floats) -> None:
+        """Add what some nodes of theta add."""
+        sums += joint_table(pmfs, weights)
+
+    def finish(self, sums: Floats, u: float) -> Omission:  # noqa: ARG002
+        """Return the probabilities from the sums over all nodes."""
+        return self._table.omission(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyCasesTerms:
+    """Vectors of counts among many cases, each with nodes of theta of its own.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+    ones : array of shape (G, vectors)
+    omission : ManyCases, ManyCasesTable, NormalOmission or None
+    refinement : int
+    """
+
+    sizes: tuple[int, ...]
+    ones: Ints
+    omission: ManyCases | ManyCasesTable | NormalOmission | None
+    refinement: int
+
+    def at(self, u: float) -> Terms:
+        """Return the terms at one alpha = 1 / u."""
+        logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement)
+        return Terms(logs, theta, None if self.omission is None else self.omission.at(u))
+
+
+@dataclass(frozen=True, eq=False)
+class CountTerms:
+    """Vectors of counts of features with the same numbers of known values, and their omission.
+
+    Attributes
+    ----------
+    law : CountLaw
+    ones : array of shape (G, vectors)
+    omission : OverallOmission, TabulatedOmission or None
+    """
+
+    law: CountLaw
+    ones: Ints
+    omission: OverallOmission | TabulatedOmission | None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of known values."""
+        return self.law.sizes
+
+    def at(self, u: float) -> Terms:
+        """Return the terms at one alpha = 1 / u."""
+        logs = np.full((2, self.ones.shape[1]), -np.inf)
+        omission, sums_of_vectors = self.omission, self._rule()
+        sums = None if omission is None else omission.start()
+        for nodes, *tables in self.law.pmf_blocks(u):
+            theta, weights = self.law.theta[nodes], self.law.weights[nodes]
+            logs = np.logaddexp(logs, sums_of_vectors(tables, weights, theta))
+            if omission is not None and sums is not None:
+                omission.add(sums, [pmf for _, pmf in tables], weights)
+        told = None if omission is None or sums is None else omission.finish(sums, u)
+        return Terms(logs[0], np.exp(logs[1] - logs[0]), told)
+
+    def _rule(self) -> "Callable[[list[tuple[Floats, Floats]], Floats, Floats], Floats]":
+        """Return how the nodes of theta are summed for the vectors of counts."""
+        if sum(self.law.sizes) > FEW_CASES or len(self.law.sizes) > 2:
+            return self._in_logs
+        many = self.ones.shape[1] > _FEWEST_PAIRS_BY_TABLE
+        return self._by_table if many else self._by_products
+
+    def _in_logs(
+        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
+    ) -> Floats:
+        """Return log P and log E[theta; P] of each vector, summed in logs over nodes."""
+        # One row per count: taking rows is faster than taking columns.
+        terms = np.zeros((self.ones.shape[1], weights.size))
+        for (log, _), ones in zip(tables, self.ones, strict=True):
+            terms += np.take(np.ascontiguousarray(log.T), ones, axis=0)
+        top = np.max(terms, axis=1, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
+        sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(sums) + top[:, 0])
+
+    def _by_products(
+        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
+    ) -> Floats:
+        """Return the same from products of probabilities: faster for few cases."""
+        (_, pmf0), (_, pmf1) = tables
+        products = np.take(pmf0, self.ones[0], axis=1) * np.take(pmf1, self.ones[1], axis=1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.stack([weights, weights * theta]) @ products))
+
+    def _by_table(
+        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
+    ) -> Floats:
+        """Return the same from one table of all counts: faster for many pairs and few cases."""
+        (_, pmf0), (_, pmf1) = tables
+        weighted = pmf0.T * weights
+        both = [weighted @ pmf1, (weighted * theta) @ pmf1]
+        with np.errstate(divide="ignore"):
+            return np.log([table[self.ones[0], self.ones[1]] for table in both])

@@ -1,0 +1,154 @@
+"""Omission probabilities of binary features from the table of all their counts.
+
+The table has P(I_1, ..., I_G | alpha) of every vector of counts. Sums over it give the
+probabilities of being below, at and above the cut, for any number of classes, and given the total
+m = I_1 + ... + I_G of the feature: those of the vectors with that total, divided by their sum.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.selection.explained import compare_explained
+
+# Entries of the largest table, and of those that are compared with the cut at a time.
+MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Log probabilities that a feature is below, at, and at most at the cut, for each total.
+
+    ``log_total`` is log P(m | alpha), and 0 where totals are not given; arrays of shape (totals,).
+    """
+
+    log_below: Floats
+    log_at_cut: Floats
+    log_at_most: Floats
+    log_total: Floats
+
+    @classmethod
+    def of_sums(cls, sums: Floats, log_total: Floats) -> "Omission":
+        """Return them from sums (3, totals) of the probabilities below, at and above the cut.
+
+        A probability near 1 is computed from its complement, so that small complements keep their
+        digits.
+        """
+        below, at_cut, above = sums / sums.sum(axis=0)
+        with np.errstate(divide="ignore"):
+            return cls(
+                _log_with_complement(below, at_cut + above),
+                np.log(at_cut),
+                _log_with_complement(below + at_cut, above),
+                log_total,
+            )
+
+    def averaged(self) -> "Omission":
+        """Return the probabilities of a feature whose total is unknown: each is as probable."""
+        with np.errstate(divide="ignore"):
+            below, at_cut, above = (
+                np.asarray(np.mean(part))
+                for part in (
+                    np.exp(self.log_below),
+                    np.exp(self.log_at_cut),
+                    -np.expm1(self.log_at_most),
+                )
+            )
+            return Omission(
+                _log_with_complement(below, at_cut + above),
+                np.log(at_cut),
+                _log_with_complement(below + at_cut, above),
+                np.zeros(()),
+            )
+
+
+def _log_with_complement(probability: Floats, complement: Floats) -> Floats:
+    """Return the log of a probability, from its complement where that is the smaller one."""
+    return np.where(complement < 0.5, np.log1p(-np.minimum(complement, 0.5)), np.log(probability))
+
+
+class CountTable:
+    """Which vectors of counts are below, at and above a cut, and their totals.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The numbers of cases (known values) of the classes.
+    cut : Fraction or None
+        A bound on R^2; without it all vectors are below.
+    by_total : bool
+        Whether there is a row of sums for each total, 0 to n, or one for all.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], cut: Fraction | None, *, by_total: bool) -> None:
+        self.sizes, self.by_total = sizes, by_total
+        self.n_totals = sum(sizes) + 1 if by_total else 1
+        self._kind_of = self._kinds(cut)
+
+    def _kinds(self, cut: Fraction | None) -> NDArray[np.intp]:
+        """Return where each vector of counts is summed: 3 m + 0, 1, 2 for below, at and above."""
+        shape = tuple(n + 1 for n in self.sizes)
+        n_vectors = int(np.prod(shape))
+        kinds = np.zeros(n_vectors, dtype=np.intp)
+        for start in range(0, n_vectors, _BLOCK):
+            block = slice(start, min(start + _BLOCK, n_vectors))
+            ones = np.stack(np.unravel_index(np.arange(block.start, block.stop), shape))
+            if cut is not None:
+                kinds[block] += compare_explained(ones, np.array(self.sizes), cut) + 1
+            if self.by_total:
+                kinds[block] += 3 * ones.sum(axis=0)
+        return kinds
+
+    def sums(self, table: Floats) -> Floats:
+        """Return the sums (3, totals) of a table of all vectors, which is flattened."""
+        sums = np.bincount(self._kind_of, table.ravel(), minlength=3 * self.n_totals)
+        return np.asarray(sums.reshape(-1, 3).T)
+
+    def omission(self, table: Floats) -> Omission:
+        """Return the omission probabilities from a table of all vectors."""
+        sums = self.sums(table)
+        log_total = np.log(sums.sum(axis=0)) if self.by_total else np.zeros(1)
+        return Omission.of_sums(sums, log_total)
+
+
+def joint_table(pmfs: list[Floats], weights: Floats) -> Floats:
+    """Return what some nodes of theta add to P(I_1, ..., I_G), shape (rows, n_G + 1).
+
+    ``pmfs`` has P(I_g | theta) for each class, shape (nodes, n_g + 1). Rows are the vectors of all
+    classes but the last.
+    """
+    rows = pmfs[0].T * weights
+    for pmf in pmfs[1:-1]:
+        rows = (rows[:, np.newaxis, :] * pmf.T).reshape(-1, weights.size)
+    return np.asarray(rows @ pmfs[-1])
+
+
+def n_entries(sizes: tuple[int, ...]) -> float:
+    """Return the number of vectors of counts."""
+    return float(np.prod([n + 1.0 for n in sizes]))
+
+
+def log_totals(law: CountLaw, u: Floats) -> Floats:
+    """Return log P(m | alpha = 1 / u) of each total m = 0..n, one row per u.
+
+    The total is a sum of independent counts given theta: its law is a convolution, and the
+    transforms of all nodes of theta are added up before the one back.
+
+    >>> from unselected.numerics.quadrature import gauss_legendre
+    >>> law = CountLaw((2, 3), *gauss_legendre(4))
+    >>> (6.0 * np.exp(log_totals(law, np.array([0.0])))).round(12).tolist()  # all totals alike
+    [[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]
+    """
+    size = sum(law.sizes) + 1
+    rows = []
+    for one_u in u.tolist():
+        transform = np.zeros(size // 2 + 1, dtype=np.complex128)
+        for nodes, *tables in law.pmf_blocks(one_u):
+            product = np.multiply.reduce([np.fft.rfft(pmf, n=size, axis=1) for _, pmf in tables])
+            transform += law.weights[nodes] @ product
+        rows.append(np.log(np.maximum(np.fft.irfft(transform, n=size), 0.0)))
+    return np.array(rows)

@@ -1,0 +1,38 @@
+"""The shared table has for every vector of counts what is computed for it alone."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from unselected.models.count_terms import CountTerms, TabulatedOmission
+from unselected.models.shared_table import SharedTable, SharedTerms
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.quadrature import gauss_legendre, theta_nodes
+from unselected.omission.count_tables import CountTable
+
+
+@pytest.mark.parametrize("by_total", [False, True])
+@pytest.mark.parametrize("sizes", [(4, 6), (3, 5, 2), (2, 2, 3, 2), (200, 160)], ids=str)
+def test_looked_up_terms_are_those_computed(sizes, by_total, seed):
+    law = CountLaw(sizes, *gauss_legendre(theta_nodes(sum(sizes))))
+    rng = np.random.default_rng(seed)
+    ones = rng.integers(0, np.array(sizes)[:, np.newaxis] + 1, size=(len(sizes), 9))
+    shared = SharedTable(law, by_total=by_total)
+    for cut in (Fraction(1, 10), None, Fraction(2, 3), Fraction(1, 10)):
+        looked_up = SharedTerms.of(shared, ones, cut)
+        alone = CountTerms(law, ones, TabulatedOmission(CountTable(sizes, cut, by_total=by_total)))
+        for u in (0.0, 0.2, 10.0, 0.2):
+            ours, expected = looked_up.at(u), alone.at(u)
+            np.testing.assert_allclose(ours.log_counts, expected.log_counts, rtol=1e-11)
+            np.testing.assert_allclose(ours.mean_theta, expected.mean_theta, rtol=1e-11)
+            for name in ("log_below", "log_at_cut", "log_at_most", "log_total"):
+                pair = (getattr(each.omission, name) for each in (ours, expected))
+                np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-12)
+
+
+def test_equal_cuts_are_one():
+    law = CountLaw((2, 2), *gauss_legendre(3))
+    shared = SharedTable(law, by_total=True)
+    numbers = [shared.number_of(cut) for cut in (Fraction(1, 3), None, Fraction(2, 6), Fraction(0))]
+    assert numbers == [0, 1, 0, 2]

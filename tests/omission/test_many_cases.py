@@ -1,0 +1,70 @@
+"""Many cases: other sums over the same counts, and the normal approximation for several classes."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from unselected.models.count_terms import (
+    CountTerms,
+    OverallOmission,
+    TabulatedOmission,
+    ThetaRule,
+)
+from unselected.numerics.beta_binomial import CountLaw
+from unselected.omission.count_tables import CountTable
+from unselected.omission.many_cases import ManyCases, NormalOmission
+
+CUTS = [Fraction(0), Fraction(1, 400), Fraction(36, 1000), Fraction(1, 2), Fraction(1)]
+NO_FEATURE = np.empty((2, 0), dtype=np.int64)
+
+
+def probabilities(omission):
+    logs = (omission.log_below, omission.log_at_cut, omission.log_at_most)
+    return np.exp([float(np.ravel(log)[0]) for log in logs])
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=str)
+@pytest.mark.parametrize("sizes", [(300, 300), (80, 500), (600, 5)], ids=str)
+def test_the_sums_are_those_over_all_counts(sizes, cut):
+    law = CountLaw(sizes, *ThetaRule()(sum(sizes)))
+    exact = CountTerms(law, NO_FEATURE, OverallOmission(law, cut, needs_below=True))
+    many = ManyCases(sizes, cut, 1, needs_below=True)
+    for u in (0.0, 1e-9, 1e-4, 1 / 300, 0.1, 20.0):
+        expected = probabilities(exact.at(u).omission)
+        np.testing.assert_allclose(probabilities(many.at(u)), expected, rtol=1e-9, atol=1e-13)
+
+
+def test_small_selection_probabilities_keep_their_digits():
+    """Ten million features are conditioned on: 1 - P(omitted) must not be rounded."""
+    sizes, cut = (300, 300), Fraction(1, 4)
+    law = CountLaw(sizes, *ThetaRule()(600))
+    exact = CountTerms(law, NO_FEATURE, OverallOmission(law, cut, needs_below=False)).at(1e-4)
+    log = float(exact.omission.log_at_most)
+    assert -1e-9 < log < 0.0
+    found = ManyCases(sizes, cut, 1, needs_below=False).at(1e-4)
+    assert float(found.log_at_most[0]) == pytest.approx(log, rel=1e-9)
+
+
+def test_a_finer_rule_changes_nothing():
+    sizes, cut = (900, 1100), Fraction(9, 1000)
+    for u in (0.0, 1e-3, 0.5):
+        once, thrice = (
+            probabilities(ManyCases(sizes, cut, finer, needs_below=True).at(u)) for finer in (1, 3)
+        )
+        np.testing.assert_allclose(once, thrice, rtol=1e-10, atol=1e-14)
+
+
+def test_several_classes_are_nearly_normal():
+    """Within a tenth of P(selected) where each class has 150 cases, and nearer with more."""
+    errors = []
+    for n in (30, 60, 120):
+        sizes, cut = (n, n, n), Fraction(12, 3 * n)
+        law = CountLaw(sizes, *ThetaRule()(3 * n))
+        table = TabulatedOmission(CountTable(sizes, cut, by_total=False))
+        exact = CountTerms(law, np.empty((3, 0), dtype=np.int64), table).at(1e-3).omission
+        normal = NormalOmission(sizes, cut).at(1e-3)
+        selected = -np.expm1([float(exact.log_at_most[0]), float(normal.log_at_most[0])])
+        errors.append(abs(selected[1] / selected[0] - 1.0))
+    assert errors[-1] < 0.1
+    assert errors[0] < 0.25
