@@ -284,3 +284,32 @@ def test_columns_never_seen(seed):
     naive = SelectiveBernoulliNB(rates="given", correct_selection=False).fit(X[:, few], y)
     sure = [model.predict_proba(X[:, few]).max(axis=1).mean() for model in (honest, naive)]
     assert sure[0] < sure[1]
+
+
+def test_features_that_equal_the_class_among_many_cases():
+    """Unrelated, they would have a probability below the smallest double."""
+    y = np.repeat([0, 1], 700)
+    X = np.random.default_rng(0).integers(0, 2, size=(1400, 60)).astype(float)
+    X[:, :10] = y[:, np.newaxis]
+    given = SelectiveBernoulliNB(k=5, rates="given", prior="sparse").fit(X, y)
+    assert given.predict_proba(X[-1:])[0, 1] > 0.99
+    X[3, 50] = np.nan
+    uniform = SelectiveBernoulliNB(k=5, prior="sparse").fit(X, y)
+    assert uniform.predict_proba(X[-1:])[0, 1] > 0.99
+
+
+def test_stored_counts_are_in_the_places_of_their_columns():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, size=(20, 6)).astype(float), np.arange(20) % 2
+    X[y == 1, 1] = np.nan
+    with pytest.warns(UserWarning, match="no known value"):
+        model = SelectiveBernoulliNB(k=2, store_scores=True).fit(X, y)
+    expected = np.stack([np.nansum(X[y == g], axis=0) for g in (0, 1)])
+    expected[:, 1] = 0
+    np.testing.assert_array_equal(model.feature_counts_, expected)
+
+
+@pytest.mark.parametrize("rule", [{"k": 1}, {"threshold": 0.5}, {"k": 1, "rates": "given"}])
+def test_as_many_classes_as_cases(rule):
+    with pytest.raises(ValueError, match="needs more cases than classes"):
+        SelectiveBernoulliNB(**rule).fit([[0, 1, 1], [1, 0, 1], [0, 0, 1.0]], [0, 1, 2])

@@ -352,5 +352,5 @@ def test_too_large_a_table_is_refused(monkeypatch):
     monkeypatch.setattr(bernoulli_likelihood, "MOST_ENTRIES", 19)
     for name in ("three", "two"):
         data = Data(*TABLES[name], top(3), "given")
-        with pytest.raises(ValueError, match=r"rates='given' needs a table of (36|20) vectors"):
+        with pytest.raises(ValueError, match=r"rates='given' needs tables of (36|20) vectors"):
             data.posterior()

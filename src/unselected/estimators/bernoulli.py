@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
@@ -68,7 +69,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         What is assumed of how often the features are 1. "uniform" is the paper's prior: all rates
         are equally probable. "given" takes the number of ones of every feature, omitted ones
         included, as given, and models only how they are divided between the classes: for tables
-        with many rare features, such as words in documents. Needs ``quadrature="exact"``. With
+        with many rare features, such as words in documents. Needs ``quadrature="exact"``, and a
+        table of all vectors of counts, at most 4 million (two classes of 2000 cases). With
         ``preselected_from`` these numbers are unknown for the omitted features, and each from 0 to
         n is taken to be as probable.
     class_pseudocounts : float or sequence of float, default=1.0
@@ -76,7 +78,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         each. For two classes they are f0 and f1 of the paper.
     concentration_prior : pair of float, default=(0.5, 5.0)
         Shape and rate of the inverse-gamma prior of the concentration (alpha in the paper). The
-        larger the concentration, the more alike are a feature's distributions in the two classes.
+        larger the concentration, the more alike are a feature's distributions in the classes.
     quadrature : {"exact", "paper"}, default="exact"
         "exact" integrates over a feature's overall rate to rounding error, and adaptively over the
         concentration. "paper" is the grid of the paper, 21 x 30 points, for reproduction.
@@ -115,7 +117,8 @@ class SelectiveBernoulliNB(ExactClassifier):
     feature_scores_ : ndarray of shape (n_features_in_,)
         Scores of all features; only with ``store_scores=True``.
     feature_counts_ : ndarray of shape (n_classes, n_features_in_)
-        Number of ones of each feature in each class; only with ``store_scores=True``.
+        Number of ones of each feature in each class, 0 for features without a score; only with
+        ``store_scores=True``.
     binarize_thresholds_ : ndarray of shape (n_kept,)
         Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1.
     concentration_ : ndarray of shape (n_nodes,)
@@ -232,6 +235,11 @@ class SelectiveBernoulliNB(ExactClassifier):
         model = self._checked_model()
         table = check_training(self, X, y, "classes")
         G = table.classes.size
+        if G > 2 and table.y.size <= G:
+            raise ValueError(
+                f"y has {G} classes and {table.y.size} cases: the F statistic needs more cases "
+                "than classes."
+            )
         rule = self._checked_rule(table, "|COR|" if G == 2 else "F")
         model = replace(
             model, pseudocounts=tuple(check_pseudocounts(self.class_pseudocounts, G).tolist())
@@ -247,7 +255,8 @@ class SelectiveBernoulliNB(ExactClassifier):
             BernoulliFitting(table, rule, *how, model, check_binarize(self.binarize))
         )
         if self.store_scores:
-            self.feature_counts_ = scores.counts.ones
+            self.feature_counts_ = np.zeros((G, table.X.shape[1]), scores.counts.ones.dtype)
+            self.feature_counts_[:, scores.subset.columns] = scores.counts.ones
         self.binarize_thresholds_ = self._predictor.fitted.thresholds
         return self
 

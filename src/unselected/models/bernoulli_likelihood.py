@@ -19,7 +19,8 @@ from unselected.models.shared_table import SharedTable, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
 from unselected.omission.count_tables import MOST_ENTRIES, CountTable, Omission, n_entries
-from unselected.omission.many_cases import ManyCases, ManyCasesTable, NormalOmission
+from unselected.omission.many_cases import ManyCases, ManyCasesTable
+from unselected.omission.several_classes import MOST_VECTORS, SeveralClasses, n_other_vectors
 from unselected.selection.events import Event
 from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
@@ -95,7 +96,7 @@ class Likelihood:
             rows.append(kinds.sizes)
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
-        _check_few(len(patterns))
+        _check_work(patterns, self.rates)
         for sizes in patterns:
             vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
             told = np.array([], dtype=np.intp)
@@ -109,42 +110,28 @@ class Likelihood:
 
     def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> CountTerms | ManyCasesTerms:
         """Return how the terms of some vectors of counts are computed."""
-        cut, rule = self._cut_of(sizes), self._theta_rule
-        table = self._table_of(sizes, cut)
+        cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
         needs_below = self.event.needs_below or self.event.kinds is not None
-        omission: OverallOmission | TabulatedOmission | None = None
+        if self.rates == "uniform" and not two:
+            several = None if cut is None else SeveralClasses(sizes, cut, rule.refinement)
+            return ManyCasesTerms(sizes, ones, several, rule.refinement)
+        table = None
+        if self.rates == "given":
+            table = CountTable(tuple(sorted(sizes)), cut, by_total=True)
         if rule.is_for_many(sum(sizes)):
-            many: ManyCases | ManyCasesTable | NormalOmission | None = None
+            many: ManyCases | ManyCasesTable | None = None
             if table is not None:
                 many = ManyCasesTable(table, rule.refinement)
-            elif cut is not None and len(sizes) == 2:
-                many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
             elif cut is not None:
-                many = NormalOmission(sizes, cut)
+                many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
             return ManyCasesTerms(sizes, ones, many, rule.refinement)
         law = CountLaw(sizes, *self._nodes, self._tables)
+        omission: OverallOmission | TabulatedOmission | None = None
         if table is not None:
             omission = TabulatedOmission(table)
-        elif cut is not None and len(sizes) == 2:
-            omission = OverallOmission(law, cut, needs_below=needs_below)
         elif cut is not None:
-            return ManyCasesTerms(sizes, ones, NormalOmission(sizes, cut), rule.refinement)
+            omission = OverallOmission(law, cut, needs_below=needs_below)
         return CountTerms(law, ones, omission)
-
-    def _table_of(self, sizes: tuple[int, ...], cut: Fraction | None) -> CountTable | None:
-        """Return the table of all vectors of counts, where it is needed and not too large."""
-        given = self.rates == "given"
-        if not given and (len(sizes) == 2 or cut is None):
-            return None
-        if n_entries(sizes) <= MOST_ENTRIES:
-            return CountTable(sizes, cut, by_total=given)
-        if given:
-            raise ValueError(
-                f"rates='given' needs a table of {n_entries(sizes):.3g} vectors of counts for "
-                f"classes of {', '.join(map(str, sizes))} cases, and takes at most {MOST_ENTRIES}: "
-                "use rates='uniform', or fewer cases or classes."
-            )
-        return None
 
     def _cut_of(self, sizes: tuple[int, ...]) -> Fraction | None:
         """Return the bound on R^2 of features with so many known values."""
@@ -255,13 +242,29 @@ class Likelihood:
         return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
 
 
-def _check_few(n_patterns: int) -> None:
-    """Raise where features have too many different numbers of known values."""
-    if n_patterns > MOST_PATTERNS:
+def _check_work(patterns: Ints, rates: Rates) -> None:
+    """Raise where the omission probabilities of these numbers of known values take too much."""
+    if len(patterns) > MOST_PATTERNS:
         raise ValueError(
-            f"binary features have {n_patterns} different numbers of known values in the classes, "
-            f"and at most {MOST_PATTERNS} are possible: fill in missing values (for example with "
-            "sklearn.impute.SimpleImputer), or drop features that have many."
+            f"binary features have {len(patterns)} different numbers of known values in the "
+            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
+            "example with sklearn.impute.SimpleImputer), or drop features that have many."
+        )
+    each = [tuple(sizes) for sizes in patterns.tolist()]
+    cases = ", ".join(map(str, each[-1]))
+    if rates == "given" and sum(map(n_entries, each)) > MOST_ENTRIES:
+        raise ValueError(
+            f"rates='given' needs tables of {sum(map(n_entries, each)):.3g} vectors of counts for "
+            f"classes of {cases} cases, and takes at most {MOST_ENTRIES}: use rates='uniform', "
+            "fewer cases or classes, or fill in missing values."
+        )
+    several = patterns.shape[1] > 2 and rates == "uniform"
+    if several and sum(map(n_other_vectors, each)) > MOST_VECTORS:
+        raise ValueError(
+            f"classes of {cases} cases have {sum(map(n_other_vectors, each)):.3g} vectors of "
+            f"counts without the largest class, and at most {MOST_VECTORS} are possible: use "
+            "SelectiveGaussianNB (gaussian), which takes 0 and 1 as numbers, merge classes, or "
+            "fill in missing values."
         )
 
 

@@ -13,7 +13,8 @@ from unselected.numerics.beta_binomial_integral import log_counts_and_theta
 from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.omission.count_tables import CountTable, Omission, joint_table
-from unselected.omission.many_cases import ManyCases, ManyCasesTable, NormalOmission
+from unselected.omission.many_cases import ManyCases, ManyCasesTable
+from unselected.omission.several_classes import SeveralClasses
 
 # Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
 # the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
@@ -78,7 +79,10 @@ class OverallOmission:
 
 
 class TabulatedOmission:
-    """The omission probabilities from the table of all vectors of counts, see `count_tables`."""
+    """The omission probabilities from the table of all vectors of counts, see `count_tables`.
+
+    The table may have the classes in another order, by their sizes.
+    """
 
     def __init__(self, table: CountTable) -> None:
         self._table = table
@@ -90,6 +94,8 @@ class TabulatedOmission:
 
     def add(self, sums: Floats, pmfs: list[Floats], weights: Floats) -> None:
         """Add what some nodes of theta add."""
+        if tuple(pmf.shape[1] - 1 for pmf in pmfs) != self._table.sizes:
+            pmfs = sorted(pmfs, key=np.size)
         sums += joint_table(pmfs, weights)
 
     def finish(self, sums: Floats, u: float) -> Omission:  # noqa: ARG002
@@ -105,13 +111,13 @@ class ManyCasesTerms:
     ----------
     sizes : tuple of int
     ones : array of shape (G, vectors)
-    omission : ManyCases, ManyCasesTable, NormalOmission or None
+    omission : ManyCases, ManyCasesTable, SeveralClasses or None
     refinement : int
     """
 
     sizes: tuple[int, ...]
     ones: Ints
-    omission: ManyCases | ManyCasesTable | NormalOmission | None
+    omission: ManyCases | ManyCasesTable | SeveralClasses | None
     refinement: int
 
     def at(self, u: float) -> Terms:

@@ -163,7 +163,12 @@ class TwoGroups:
 
     def _rule(self, log_u: float) -> tuple[Floats, Floats]:
         if log_u not in self._rules:
-            self._rules[log_u] = self._prior.integrate(self._mixture(log_u), self._refinement)
+            log_likelihood = self._mixture(log_u)
+            some = log_likelihood(self._prior.fractions(np.linspace(-_FARTHEST, _FARTHEST, 9)))
+            rule = np.zeros(1), np.full(1, -np.inf)  # where the data are impossible
+            if not np.all(np.isneginf(some)):
+                rule = self._prior.integrate(log_likelihood, self._refinement)
+            self._rules[log_u] = rule
         return self._rules[log_u]
 
     def _flat(self, log_u: Floats, places: list[Floats], terms: list[Floats]) -> Nodes:

@@ -49,21 +49,10 @@ class Omission:
 
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
-        with np.errstate(divide="ignore"):
-            below, at_cut, above = (
-                np.asarray(np.mean(part))
-                for part in (
-                    np.exp(self.log_below),
-                    np.exp(self.log_at_cut),
-                    -np.expm1(self.log_at_most),
-                )
-            )
-            return Omission(
-                _log_with_complement(below, at_cut + above),
-                np.log(at_cut),
-                _log_with_complement(below + at_cut, above),
-                np.zeros(()),
-            )
+        parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)
+        sums = np.array([[np.mean(part)] for part in parts])
+        mean = Omission.of_sums(sums, np.zeros(1))
+        return Omission(mean.log_below[0], mean.log_at_cut[0], mean.log_at_most[0], np.zeros(()))
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:

@@ -3,13 +3,11 @@
 For two classes it is summed as in `binary`, but without logarithms, and only over counts that have
 a probability. A node of theta and its mirror image together have the counts selected on both sides.
 
-Given totals, and for several classes, a table of all vectors of counts is summed as in
-`count_tables`. With too many vectors the rates of the classes are taken
-to be normal. Given theta, that of class g has a variance proportional to 1 / n_g + 1 / alpha: it is
-distributed like the mean of a real-valued feature with tau^2 = 1 / alpha, and so is R^2.
+Given totals, a table of all vectors of counts is summed as in `count_tables`.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,12 +16,9 @@ from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_one_thread, in_threads
 from unselected.numerics.beta_binomial import pmf_tables, windows
 from unselected.numerics.beta_binomial_integral import log_counts_and_theta, n_nodes
-from unselected.numerics.quadrature import gauss_legendre
+from unselected.numerics.quadrature import gauss_legendre, log_sum
 from unselected.omission.binary import OmittedCounts
 from unselected.omission.count_tables import CountTable, Omission, joint_table
-from unselected.omission.real import log_real_omission
-from unselected.selection.events import RealEvent
-from unselected.statistics.moments import class_axes
 
 # Elements of a table that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 17
@@ -74,14 +69,16 @@ class ManyCases:
 
     def _at(self, u: float) -> Omission:
         above = float(self._integrated(u, self._selected))
-        at_cut = 0.0
+        log_at_cut = -np.inf
         if self._at_cut.size:
             logs, _ = log_counts_and_theta(self._at_cut, self._sizes, u, self._refinement)
-            at_cut = float(np.sum(np.exp(logs)))
+            log_at_cut = float(log_sum(logs))
+        at_cut = float(np.exp(log_at_cut))
         below = 1.0 - above - at_cut
         if above + at_cut > 0.5:  # a small complement would lose its digits
             below = max(float(self._integrated(u, self._inside)) - at_cut, 0.0)
-        return Omission.of_sums(np.array([[below], [at_cut], [above]]), np.zeros(1))
+        told = Omission.of_sums(np.array([[below], [at_cut], [above]]), np.zeros(1))
+        return replace(told.averaged(), log_at_cut=np.array(log_at_cut))
 
     def _integrated(self, u: float, given_theta: Callable[..., Floats]) -> Floats:
         """Return the integral over theta of a function of the tables."""
@@ -148,32 +145,6 @@ class ManyCasesTable:
             for n in set(sizes)
         }
         return self._table.omission(joint_table([pmfs[n] for n in sizes], weights))
-
-
-class NormalOmission:
-    """The omission probabilities of features in several classes, taken to be normal.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        The numbers of known values.
-    cut : Fraction
-        A bound on R^2.
-    """
-
-    def __init__(self, sizes: tuple[int, ...], cut: Fraction) -> None:
-        counts = np.array([sizes])
-        q, nu = len(sizes) - 1, float(sum(sizes) - len(sizes))
-        F = nu * float(cut) / (q * float(1 - cut)) if cut < 1 else np.inf
-        n_features = np.ones(1, dtype=np.int64)
-        self._event = RealEvent(F, "F", class_axes(counts)[0], np.array([nu]), n_features)
-
-    def at(self, u: float) -> Omission:
-        """Return the omission probabilities at alpha = 1 / u; nothing is at the cut."""
-        log_at_most = log_real_omission(np.array([u]), self._event)[0, 0]
-        # Ties have probability 0 here: those that occur say no more than that they are omitted.
-        logs = (log_at_most, log_at_most, log_at_most, 0.0)
-        return Omission(*(np.array([log]) for log in logs))
 
 
 def _between(below: OmittedCounts, at_most: OmittedCounts) -> Ints:

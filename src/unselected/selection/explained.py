@@ -85,6 +85,8 @@ def with_other_freedom(r: Fraction, nu: int, other: int) -> Fraction:
     >>> with_other_freedom(Fraction(1, 2), 10, 20)
     Fraction(1, 3)
     """
+    if nu == other:
+        return r
     return nu * r / (nu * r + other * (1 - r))
 
 
