@@ -112,6 +112,14 @@ class _Together:
         )
         self._log_orders = np.array([each.log_orders for each in likelihoods])
         self._numbers = np.array([shared.number_of(each.event.cut) for each in likelihoods])
+        self._n_cuts = int(self._numbers.max()) + 1
+        events = [each.event for each in likelihoods]
+        self._n_below = np.array([event.n_below for event in events])
+        self._n_at_most = np.array([event.n_at_most for event in events])
+        # Ties that are drawn, and features of several kinds.
+        self._others = np.flatnonzero(
+            [event.n_lottery > 0 or event.kinds is not None for event in events]
+        ).tolist()
         self._known: dict[float, Floats] = {}
 
     def log_totals(self, log_u: Floats) -> Floats:
@@ -133,10 +141,21 @@ class _Together:
 
     def _log_events(self, u: float) -> Floats:
         """Return the log probability of the event of each data set."""
-        logs = np.zeros(len(self._likelihoods))
-        for i, (likelihood, number) in enumerate(
-            zip(self._likelihoods, self._numbers.tolist(), strict=True)
-        ):
-            if likelihood.event.n_omitted:
-                logs[i] = likelihood.log_event_of(self._shared.omission(u, number))
+        overall = [self._shared.overall(u, number) for number in range(self._n_cuts)]
+        log_below, log_at_most = (
+            np.array([float(getattr(each, name)) for each in overall])[self._numbers]
+            for name in ("log_below", "log_at_most")
+        )
+        logs = _times(self._n_below, log_below) + _times(self._n_at_most, log_at_most)
+        for i in self._others:
+            event, number = self._likelihoods[i].event, int(self._numbers[i])
+            if event.kinds is None:
+                logs[i] = event.log_prob(log_below[i], log_at_most[i])
+            else:
+                logs[i] = self._likelihoods[i].log_event_of(self._shared.omission(u, number))
         return logs
+
+
+def _times(times: NDArray[np.int64], log: Floats) -> Floats:
+    """Return times * log, and 0 where times is 0."""
+    return np.multiply(times, log, where=times > 0, out=np.zeros(log.shape))

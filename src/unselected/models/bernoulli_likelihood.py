@@ -154,6 +154,8 @@ class Likelihood:
         return self._records[key]
 
     def _compute(self, u: float) -> Record:
+        if len(self._terms) == 1 and self.event.kinds is None:
+            return self._compute_alike(u)
         n_vectors = self.n_equal.size
         log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
         kinds = self.event.kinds
@@ -171,6 +173,17 @@ class Likelihood:
             elif np.array_equal(terms.sizes, self.class_sizes):
                 logs[:, 0] = _of_any(found.omission)
         return self._record(log_counts, mean_theta, logs)
+
+    def _compute_alike(self, u: float) -> Record:
+        """Return the terms where all features have the same numbers of known values."""
+        ((_, _, terms),) = self._terms
+        found = terms.at(u)
+        log_counts, logs = found.log_counts, np.full((3, 1), -np.inf)
+        if found.omission is not None:
+            if self.rates == "given":
+                log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
+            logs[:, 0] = _of_any(found.omission)
+        return self._record(log_counts, found.mean_theta, logs)
 
     def _record(self, log_counts: Floats, mean_theta: Floats, logs: Floats) -> Record:
         log_below, log_at_cut, log_at_most = logs
@@ -192,11 +205,9 @@ class Likelihood:
         return self.event.log_prob(log_below[..., 0], log_at_most[..., 0])
 
     def log_event_of(self, omission: Omission) -> float:
-        """Return the log probability of the event where all features are complete."""
-        kinds = self.event.kinds
-        if kinds is not None:
-            return float(self._log_event(*_of_kinds(omission, kinds.totals)))
-        return float(self._log_event(*np.stack(_of_any(omission))[:, np.newaxis]))
+        """Return the log probability of an event with kinds, where all features are complete."""
+        assert self.event.kinds is not None
+        return float(self._log_event(*_of_kinds(omission, self.event.kinds.totals)))
 
     def log_omitted(self, log_at_most: Floats) -> Floats:
         """Return log P(at most at the cut), averaged over omitted features, from those of kinds."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -69,13 +70,12 @@ class OverallOmission:
         """Return the probabilities from the sums over all nodes."""
         logs = [log_omission(self._law, u, *each) for each in zip(self._sets, sums, strict=True)]
         log_at_most, log_below = [*logs, -np.inf][:2]
-        log_at_cut = log_at_most
         # Nothing is below a cut of 0. Counts at COR = 0 are on both sides, and doubled.
+        log_at_cut, at_cut = log_at_most, float(sums[-1] - sums[0])
         if len(logs) == 1 or log_below > -np.inf:
-            with np.errstate(divide="ignore"):
-                log_at_cut = float(np.log(max(sums[-1] - sums[0], 0.0)))
+            log_at_cut = log(at_cut) if at_cut > 0.0 else -np.inf
         each = (log_below, log_at_cut, log_at_most, 0.0)
-        return Omission(*(np.array(log) for log in each))
+        return Omission(*(np.array(value) for value in each))
 
 
 class TabulatedOmission:
@@ -148,15 +148,17 @@ class CountTerms:
 
     def at(self, u: float) -> Terms:
         """Return the terms at one alpha = 1 / u."""
-        logs = np.full((2, self.ones.shape[1]), -np.inf)
+        logs = None
         omission, sums_of_vectors = self.omission, self._rule()
         sums = None if omission is None else omission.start()
         for nodes, *tables in self.law.pmf_blocks(u):
             theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            logs = np.logaddexp(logs, sums_of_vectors(tables, weights, theta))
+            part = sums_of_vectors(tables, weights, theta)
+            logs = part if logs is None else np.logaddexp(logs, part)
             if omission is not None and sums is not None:
                 omission.add(sums, [pmf for _, pmf in tables], weights)
         told = None if omission is None or sums is None else omission.finish(sums, u)
+        assert logs is not None  # there is at least one node
         return Terms(logs[0], np.exp(logs[1] - logs[0]), told)
 
     def _rule(self) -> "Callable[[list[tuple[Floats, Floats]], Floats, Floats], Floats]":
@@ -172,8 +174,8 @@ class CountTerms:
         """Return log P and log E[theta; P] of each vector, summed in logs over nodes."""
         # One row per count: taking rows is faster than taking columns.
         terms = np.zeros((self.ones.shape[1], weights.size))
-        for (log, _), ones in zip(tables, self.ones, strict=True):
-            terms += np.take(np.ascontiguousarray(log.T), ones, axis=0)
+        for (logs, _), ones in zip(tables, self.ones, strict=True):
+            terms += np.take(np.ascontiguousarray(logs.T), ones, axis=0)
         top = np.max(terms, axis=1, keepdims=True)
         top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
         sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T

@@ -23,6 +23,7 @@ class SharedTable:
         self._cuts: dict[Fraction | None, int] = {}
         self._counted: list[CountTable] = []
         self._omission: dict[tuple[float, int], Omission] = {}
+        self._overall: dict[tuple[float, int], Omission] = {}
 
     def number_of(self, cut: Fraction | None) -> int:
         """Return an index for a cut, because fractions are slow to look up."""
@@ -48,6 +49,17 @@ class SharedTable:
         if key not in self._omission:
             self._omission[key] = self._counted[number].omission(self.tables(u)[0])
         return self._omission[key]
+
+    def overall(self, u: float, number: int) -> Omission:
+        """Return the same of a feature whose total is not known."""
+        key = u, number
+        if key not in self._overall:
+            self._overall[key] = self.omission(u, number).averaged()
+        return self._overall[key]
+
+    def log_total(self, u: float) -> Floats:
+        """Return log P(m) of each total; 0 where totals are not given."""
+        return self.omission(u, 0).log_total
 
     def places(self, ones: Ints) -> Ints:
         """Return where vectors of counts (G, v) are in the tables."""
@@ -77,4 +89,7 @@ class SharedTerms:
     def at(self, u: float) -> Terms:
         """Return the terms at one alpha = 1 / u."""
         table, theta = (each[self.places] for each in self.shared.tables(u))
-        return Terms(np.log(table), theta, self.shared.omission(u, self.number))
+        omission = self.shared.omission(u, self.number)
+        if not self.shared.by_total:
+            omission = self.shared.overall(u, self.number)
+        return Terms(np.log(table), theta, omission)

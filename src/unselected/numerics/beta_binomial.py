@@ -187,34 +187,35 @@ class PmfTables:
     def __init__(self, theta: Floats, n: int) -> None:
         self._theta, n_half = theta, (theta.size + 1) // 2
         rows = max(1, _BLOCK // (n + 2))
-        self.blocks = [
+        self._halves = [
             np.arange(start, min(start + rows, n_half)) for start in range(0, n_half, rows)
+        ]
+        twins = [theta.size - 1 - half for half in self._halves]
+        self._n_twins = [int(np.count_nonzero(twin >= n_half)) for twin in twins]
+        # The nodes of each block, and after them their mirror images.
+        self.blocks = [
+            np.concatenate([half, twin[twin >= n_half]])
+            for half, twin in zip(self._halves, twins, strict=True)
         ]
         self._steps: dict[tuple[int, int], _Steps] = {}
         self._known: dict[int, tuple[Floats, Floats]] = {}
         self._u = np.nan
 
-    def nodes(self, block: int) -> Ints:
-        """Return the nodes of a block, and after them their mirror images."""
-        return np.concatenate([self.blocks[block], self._twins(block)])
-
-    def _twins(self, block: int) -> Ints:
-        twins = self._theta.size - 1 - self.blocks[block]
-        return np.asarray(twins[twins >= (self._theta.size + 1) // 2])
-
     def of(self, u: float, block: int, n_c: int) -> tuple[Floats, Floats]:
         """Return log P(I | theta) and P(I | theta) of n_c cases, for a block of nodes."""
+        if len(self.blocks) > 1:
+            return self._computed(u, block, n_c)
         if u != self._u:
             self._known, self._u = {}, u
-        if n_c not in self._known or len(self.blocks) > 1:
-            key = block, n_c
-            if key not in self._steps:
-                self._steps[key] = _Steps.of(n_c, self._theta[self.blocks[block]])
-            tables = _with_twins(self._steps[key].tables(u), self._twins(block).size)
-            if len(self.blocks) > 1:
-                return tables
-            self._known[n_c] = tables
+        if n_c not in self._known:
+            self._known[n_c] = self._computed(u, block, n_c)
         return self._known[n_c]
+
+    def _computed(self, u: float, block: int, n_c: int) -> tuple[Floats, Floats]:
+        key = block, n_c
+        if key not in self._steps:
+            self._steps[key] = _Steps.of(n_c, self._theta[self._halves[block]])
+        return _with_twins(self._steps[key].tables(u), self._n_twins[block])
 
 
 @dataclass(frozen=True)
@@ -251,9 +252,9 @@ class CountLaw:
 
     def pmf_blocks(self, u: float) -> Iterator[tuple[Any, ...]]:
         """Yield nodes, and for each class log P(I_g | theta) and P(I_g | theta)."""
-        for block in range(len(self.tables.blocks)):
+        for block, nodes in enumerate(self.tables.blocks):
             known = {n: self.tables.of(u, block, n) for n in set(self.sizes)}
-            yield self.tables.nodes(block), *(known[n] for n in self.sizes)
+            yield nodes, *(known[n] for n in self.sizes)
 
 
 def _with_twins(tables: tuple[Floats, Floats], n_twins: int) -> tuple[Floats, Floats]:
