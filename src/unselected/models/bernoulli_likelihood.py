@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,22 +36,30 @@ MOST_PATTERNS = 1000
 NULL, _AS_NULL = -np.inf, -70.0
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Record:
-    """At one alpha: the likelihood, E[theta] for each vector of counts, and P(omitted).
+    """At one alpha: E[theta] for each vector of counts, P(omitted), and the likelihood.
 
     The omission probabilities are those of each kind of omitted features, or of a single one where
-    the event has no kinds. ``log_omitted`` is that of being at most at the cut, averaged over
-    omitted features.
+    the event has no kinds.
     """
 
-    log_total: float
+    likelihood: "Likelihood"
     log_counts: Floats
     mean_theta: Floats
     log_below: Floats
     log_at_cut: Floats
     log_at_most: Floats
-    log_omitted: float
+
+    @cached_property
+    def log_total(self) -> float:
+        """The log likelihood, the event included."""
+        return self.likelihood.log_total_of(self)
+
+    @property
+    def log_omitted(self) -> float:
+        """The log probability of being at most at the cut, averaged over omitted features."""
+        return float(self.likelihood.log_omitted(self.log_at_most))
 
 
 class Likelihood:
@@ -172,7 +181,7 @@ class Likelihood:
                 logs[:, told] = _of_kinds(found.omission, kinds.totals[told])
             elif np.array_equal(terms.sizes, self.class_sizes):
                 logs[:, 0] = _of_any(found.omission)
-        return self._record(log_counts, mean_theta, logs)
+        return Record(self, log_counts, mean_theta, *logs)
 
     def _compute_alike(self, u: float) -> Record:
         """Return the terms where all features have the same numbers of known values."""
@@ -183,20 +192,12 @@ class Likelihood:
             if self.rates == "given":
                 log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
             logs[:, 0] = _of_any(found.omission)
-        return self._record(log_counts, found.mean_theta, logs)
+        return Record(self, log_counts, found.mean_theta, *logs)
 
-    def _record(self, log_counts: Floats, mean_theta: Floats, logs: Floats) -> Record:
-        log_below, log_at_cut, log_at_most = logs
-        log_event = float(self._log_event(log_below, log_at_cut, log_at_most))
-        return Record(
-            log_total=float(self.n_equal @ log_counts) - self.log_orders + log_event,
-            log_counts=log_counts,
-            mean_theta=mean_theta,
-            log_below=log_below,
-            log_at_cut=log_at_cut,
-            log_at_most=log_at_most,
-            log_omitted=float(self.log_omitted(log_at_most)),
-        )
+    def log_total_of(self, record: Record) -> float:
+        """Return the log likelihood, the event included."""
+        log_event = self._log_event(record.log_below, record.log_at_cut, record.log_at_most)
+        return float(self.n_equal @ record.log_counts) - self.log_orders + float(log_event)
 
     def _log_event(self, log_below: Floats, log_at_cut: Floats, log_at_most: Floats) -> Floats:
         """Return the log probability of the event from those of kinds, along the last axis."""
