@@ -54,7 +54,10 @@ class SharedTable:
         """Return the same of a feature whose total is not known."""
         key = u, number
         if key not in self._overall:
-            self._overall[key] = self.omission(u, number).averaged()
+            told = self.omission(u, number)
+            logs = (told.log_below, told.log_at_cut, told.log_at_most, told.log_total)
+            single = None if self.by_total else Omission(*(log[0] for log in logs))
+            self._overall[key] = single or told.averaged()
         return self._overall[key]
 
     def log_total(self, u: float) -> Floats:

@@ -7,6 +7,7 @@ m = I_1 + ... + I_G of the feature: those of the vectors with that total, divide
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +95,23 @@ class CountTable:
 
     def sums(self, table: Floats) -> Floats:
         """Return the sums (3, totals) of a table of all vectors, which is flattened."""
+        if not self.by_total:
+            return self._overall_sums(table.ravel())
         sums = np.bincount(self._kind_of, table.ravel(), minlength=3 * self.n_totals)
         return np.asarray(sums.reshape(-1, 3).T)
+
+    @cached_property
+    def _places(self) -> list[NDArray[np.intp]]:
+        """The places of the vectors below, at and above the cut."""
+        return [np.flatnonzero(self._kind_of == kind) for kind in range(3)]
+
+    def _overall_sums(self, table: Floats) -> Floats:
+        """Return the sums over all totals: most vectors are below, and few need to be added up."""
+        at_cut, above = (float(table[places].sum()) for places in self._places[1:])
+        below = 1.0 - at_cut - above
+        if below < 0.5:  # a small complement would lose its digits
+            below = float(table[self._places[0]].sum())
+        return np.array([[below], [at_cut], [above]])
 
     def omission(self, table: Floats) -> Omission:
         """Return the omission probabilities from a table of all vectors."""
