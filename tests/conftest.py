@@ -13,6 +13,8 @@ N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
 
 # Folders and files of tests that are slow as a whole.
 SLOW = (
+    "calibration/test_real_response",
+    "calibration/test_scores",
     "cli",
     "estimators/test_brute_force",
     "estimators/test_cautions",
@@ -30,10 +32,15 @@ SLOW = (
     "fitted/test_effects",
     "fitted/test_rate_effects",
     "frozen",
+    "models/test_factor",
+    "models/test_gaussian",
     "models/test_given_totals",
+    "models/test_regression",
     "models/test_two_groups",
     "plots/test_displays",
     "report",
+    "selection/test_leaving_out",
+    "statistics/test_several_classes",
     "test_scale_docs",
 )
 
