@@ -105,7 +105,7 @@ class Likelihood:
             rows.append(kinds.sizes)
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
-        _check_work(patterns, self.rates)
+        _check_work(patterns, self.rates, has_cut=self.event.cut is not None)
         for sizes in patterns:
             vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
             told = np.array([], dtype=np.intp)
@@ -254,7 +254,7 @@ class Likelihood:
         return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
 
 
-def _check_work(patterns: Ints, rates: Rates) -> None:
+def _check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
     """Raise where the omission probabilities of these numbers of known values take too much."""
     if len(patterns) > MOST_PATTERNS:
         raise ValueError(
@@ -270,7 +270,7 @@ def _check_work(patterns: Ints, rates: Rates) -> None:
             f"classes of {cases} cases, and takes at most {MOST_ENTRIES}: use rates='uniform', "
             "fewer cases or classes, or fill in missing values."
         )
-    several = patterns.shape[1] > 2 and rates == "uniform"
+    several = patterns.shape[1] > 2 and rates == "uniform" and has_cut
     if several and sum(map(n_other_vectors, each)) > MOST_VECTORS:
         raise ValueError(
             f"classes of {cases} cases have {sum(map(n_other_vectors, each)):.3g} vectors of "
