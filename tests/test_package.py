@@ -14,6 +14,7 @@ def test_public_names_are_frozen():
     assert sorted(unselected.__all__) == [
         "Selection",
         "SelectiveBernoulliNB",
+        "SelectiveClassifier",
         "SelectiveFactorClassifier",
         "SelectiveFactorRegressor",
         "SelectiveGaussianNB",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unselected.estimators.bernoulli import SelectiveBernoulliNB
+    from unselected.estimators.classifier import SelectiveClassifier
     from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
     from unselected.estimators.gaussian import SelectiveGaussianNB
     from unselected.estimators.mixture import SelectiveMixtureClassifier
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Selection",
     "SelectiveBernoulliNB",
+    "SelectiveClassifier",
     "SelectiveFactorClassifier",
     "SelectiveFactorRegressor",
     "SelectiveGaussianNB",
@@ -32,6 +34,7 @@ __all__ = [
 _HOME = {
     "Selection": "unselected.selection.record",
     "SelectiveBernoulliNB": "unselected.estimators.bernoulli",
+    "SelectiveClassifier": "unselected.estimators.classifier",
     "SelectiveFactorClassifier": "unselected.estimators.factor",
     "SelectiveFactorRegressor": "unselected.estimators.factor",
     "SelectiveGaussianNB": "unselected.estimators.gaussian",

@@ -1,5 +1,7 @@
 """Likelihoods of features that vary together within classes, and which of them to believe."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +9,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from unselected.dependence.averaging import LikelihoodAverage
-from unselected.dependence.correlated import MOST_FEATURES, FeatureLaws, WithinClasses
+from unselected.dependence.correlated import FeatureLaws, WithinClasses
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 
@@ -31,7 +33,9 @@ def by_scipy(within, laws, shape, x, g):
     w, k = shape.independence, known.sum()
     if k == 0:
         return 0.0
-    sd = np.sqrt(laws.variance[known] * (within.spread[g] if shape.by_class else 1.0))
+    sd = np.sqrt(
+        laws.variance[known] * (within.spread[g] if shape.variances == "by class" else 1.0)
+    )
     if w == 1.0:
         return stats.t.logpdf(x[known], laws.df, laws.location[g, known], sd).sum()
     matrix = (1 - w) * within.correlation[np.ix_(known, known)] + w * np.eye(k)
@@ -98,9 +102,89 @@ def test_constant_features_have_no_correlation():
     assert WithinClasses.of(X > 0, y, 3, spreads=False).spread is None
 
 
-def test_too_many_features_are_refused():
-    with pytest.raises(ValueError, match="keep at most 2000, or use dependence='tempered'"):
-        WithinClasses.of(np.zeros((4, MOST_FEATURES + 1)), np.arange(4) % 2, 2, spreads=True)
+def factored(within):
+    """Return the same correlations by another factor than the library's."""
+    values, axes = np.linalg.eigh(within.correlation)
+    factor = (axes * np.sqrt(np.maximum(values, 0.0))).T
+    return replace(within, correlation=None, factor=factor)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_factor_gives_what_the_matrix_gives(missing, seed):
+    X, y = factor_data(seed)
+    within, laws = WithinClasses.of(X, y, 3, spreads=True), laws_for(seed)
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(scale=2.0, size=(12, 5))
+    rows[rng.random(rows.shape) < missing] = np.nan
+    each = [one.log_evidence(rows, laws) for one in (within, factored(within))]
+    np.testing.assert_allclose(*each, atol=1e-9)
+
+
+def test_more_features_than_cases_have_a_factor_of_their_correlations(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(12, 30)), np.arange(12) % 2
+    X[:, 7] = y  # constant within classes
+    within = WithinClasses.of_features(X, y, 2, np.ones(30, dtype=bool), differ=True)
+    residuals = X - np.array([X[y == g].mean(axis=0) for g in range(2)])[y]
+    residuals[:, 7] = 0.0
+    norm = np.linalg.norm(residuals, axis=0)
+    unit = residuals / np.where(norm > 0.0, norm, 1.0)
+    np.testing.assert_allclose(within.factor.T @ within.factor, unit.T @ unit, atol=1e-12)
+    assert len(within.factor) <= 10
+    matrix = unit.T @ unit
+    matrix[7, 7] = 1.0
+    laws = FeatureLaws(rng.normal(size=(2, 30)), np.ones(30), 11.0, np.ones(30, dtype=bool))
+    rows = rng.normal(size=(3, 30))
+    ours = within.log_evidence(rows, laws)[1]  # independence 0.2, equal variances
+    gaps = rows - laws.location[:, np.newaxis]
+    squares = np.einsum("grk,grk->gr", gaps, gaps @ np.linalg.inv(0.8 * matrix + 0.2 * np.eye(30)))
+    np.testing.assert_allclose(ours, -0.5 * 41 * np.log1p(squares.T / 11.0), atol=1e-8)
+
+
+def test_variances_differ_by_class_and_feature_where_features_are_real(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(600) % 2
+    spread = np.array([[1.0, 1.0, 1.0], [2.0, 0.5, 3.0]])
+    X = rng.normal(size=(600, 3)) * np.sqrt(spread)[y]
+    within = WithinClasses.of_features(X, y, 2, np.array([True, True, False]), differ=True)
+    ratio = within.variances[1] / within.variances[0]
+    assert abs(np.log(ratio[0] / 2.0)) < 0.4
+    assert abs(np.log(ratio[1] / 0.5)) < 0.4
+    assert ratio[2] == 1.0
+    laws = FeatureLaws(np.zeros((2, 3)), np.ones(3), 1e6, np.ones(3, dtype=bool))
+    rows = rng.normal(size=(5, 3))
+    shapes = [shape.variances == "by class and feature" for shape in within.shapes]
+    independent = within.log_evidence(rows, laws)[np.flatnonzero(shapes)[-1]]
+    normal = [stats.norm.logpdf(rows, scale=np.sqrt(v)).sum(axis=1) for v in within.variances]
+    np.testing.assert_allclose(
+        independent[:, 1] - independent[:, 0], normal[1] - normal[0], atol=1e-4
+    )
+
+
+def test_few_nodes_of_the_power_say_nearly_the_same(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(80) % 2
+    odds = 3.0 * (rng.normal(size=80) + 2 * y - 1)
+    cases = HeldOut.of_classes(np.stack([0 * odds, odds], axis=1), np.log([0.5, 0.5]), y)
+    fine, coarse = PowerPosterior.learn(cases), PowerPosterior.learn_coarsely(cases)
+    assert abs(fine.log_marginal - coarse.log_marginal) < 0.1
+    assert abs(fine.mean_power - coarse.mean_power) < 0.03
+    assert abs(fine.mean_outlier_fraction - coarse.mean_outlier_fraction) < 0.01
+
+
+def test_cases_that_are_there_twice_count_half(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(30) % 2
+    evidence = np.stack([np.zeros(30), rng.normal(size=30) + 2 * y - 1], axis=1)
+    once = HeldOut.of_classes(evidence, np.log([0.5, 0.5]), y)
+    twice = HeldOut.of_classes(np.tile(evidence, (2, 1)), np.log([0.5, 0.5]), np.tile(y, 2))
+    half, whole = (
+        PowerPosterior.learn_coarsely(replace(twice, weight=weight)) for weight in (0.5, 1.0)
+    )
+    expected = PowerPosterior.learn_coarsely(once)
+    assert np.isclose(half.log_marginal, expected.log_marginal, atol=1e-10)
+    assert np.isclose(half.mean_power, expected.mean_power, atol=1e-10)
+    assert not np.isclose(whole.log_marginal, expected.log_marginal, atol=1e-3)
 
 
 def test_the_marginal_likelihood_is_an_integral(seed):

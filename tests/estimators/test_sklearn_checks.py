@@ -4,12 +4,18 @@ import pytest
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveClassifier,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+)
 
 # Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median", rates="given"),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
+    SelectiveClassifier(k=None, marginals="raw", dependence="none"),
     SelectiveGaussianNB(),
     SelectiveGaussianNB(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),

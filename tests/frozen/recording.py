@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 
 # Longer lists are thinned to about so many entries, beside their sum, so that files stay small.
+# Fields that came after the references were written.
+ADDED = ("weight",)
 LONG = 60
 # What is public of the objects that fitted attributes are.
 WORTH = ("mean_eta", "mean_epsilon", "untempered_probability", "weights")
@@ -172,8 +174,14 @@ def plain(value):
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value):
-        # An event is of no use to users: what it says is seen in all that is computed from it.
-        names = [one.name for one in dataclasses.fields(value) if one.name != "event"]
+        # An event is of no use to users: what it says is seen in all that is computed from it. A
+        # field that came after the references is recorded where it is not at its default.
+        names = [
+            one.name
+            for one in dataclasses.fields(value)
+            if one.name != "event"
+            and not (one.name in ADDED and getattr(value, one.name) == one.default)
+        ]
         return {name: plain(getattr(value, name)) for name in names}
     if hasattr(value, "_asdict"):
         return plain(value._asdict())

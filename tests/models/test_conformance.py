@@ -132,6 +132,8 @@ def other_models():
         "quadrature": "paper",
         "shrinkage": 5.0,
         "least_fraction": 0.1,
+        "all_related": {"least_fraction": 0.1, "all_related": 0.5},
+        "coarse": True,
         "adjust_labels": "ignore",
         "chains": replace(SHORT, seed=1),
     }
@@ -139,7 +141,9 @@ def other_models():
         model = MODELS[name][0]
         for field in fields(model):
             if field.name not in ("refinement", "kind"):  # a check of numerics; other data
-                yield name, field.name, replace(model, **{field.name: changes[field.name]})
+                change = changes[field.name]
+                change = change if isinstance(change, dict) else {field.name: change}
+                yield name, field.name, replace(model, **change)
 
 
 @pytest.mark.parametrize(("name", "field", "model"), list(other_models()))

@@ -2,9 +2,10 @@
 
 Public modules
 --------------
-blocks   reading columns in blocks, in threads; errors that name a column and a row
-dask     dask arrays, processed where their chunks are
-sources  `ColumnSource`, the contract of all tables that are read by columns; sparse matrices, and
-         arrays whose columns have names
-subset   some of the columns of a table
+blocks        reading columns in blocks, in threads; errors that name a column and a row
+content_keys  keys of rows and columns that do not depend on their order
+dask          dask arrays, processed where their chunks are
+sources       `ColumnSource`, the contract of all tables that are read by columns; sparse matrices,
+              and arrays whose columns have names
+subset        some of the columns of a table
 """

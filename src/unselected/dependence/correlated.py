@@ -10,13 +10,17 @@ g has a multivariate t distribution around m_g with the scale matrix
 
 where R holds the correlations of the kept features within classes, pooled over classes. The weight
 w shrinks them towards independence. c_g is the relative variance of class g: 1 for all classes, or
-as observed. With w = 1 features have independent t distributions. The weights of these likelihoods
-are learned from cases left out: see `averaging`.
+as observed, for all features together or for each. With w = 1 features have independent t
+distributions. The weights of these likelihoods are learned from cases left out: see `averaging`.
+
+R = U'U, where U has no more rows than there are cases. With more features than cases the equations
+are solved in that many unknowns: ((1 - w) U'U + w I)^-1 = (I - U' (U U' + w / (1 - w) I)^-1 U) / w.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import product
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +30,18 @@ from unselected._typing import Floats
 
 # The weights w of independence that are tried.
 _INDEPENDENCE = (0.05, 0.2, 0.5)
-# A matrix over pairs of more features than this is not kept.
+# A matrix over pairs of more features than this is not kept: a factor of it is.
 MOST_FEATURES = 2000
+# Pseudo-cases that draw the variances of a feature by class to those of all features.
+_PSEUDO_CASES = 5.0
 # Values of rows and features that are processed at a time.
 _BLOCK = 1 << 18
+_BY_FEATURE = "by class and feature"
+# Squares below this part of the largest are rounding.
+_ROUNDING = 1e-12
+
+# Solves equations with a matrix over features, for right-hand sides (features, any number).
+Solver = Callable[[Floats], Floats]
 
 
 class FeatureLaws(NamedTuple):
@@ -52,10 +64,10 @@ class FeatureLaws(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A likelihood to try: the weight of independence, and whether variances are per class."""
+    """A likelihood to try: the weight of independence, and how variances differ by class."""
 
     independence: float
-    by_class: bool
+    variances: Literal["equal", "by class", "by class and feature"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +76,22 @@ class WithinClasses:
 
     Attributes
     ----------
-    correlation : array of shape (k, k)
+    correlation : array of shape (k, k) or None
         Pooled over classes; a feature that is constant within them has 0 with all others.
     spread : array of shape (G,) or None
         Variance of each class relative to that of all cases, averaged over features. Each class
         gets one pseudo-case with the variance of all. None for binary features, whose rate fixes
         the variance.
+    factor : array of shape (at most n, k) or None
+        In place of ``correlation``: U with U'U = R. Its rows are combinations of all cases.
+    variances : array of shape (G, k) or None
+        In place of ``spread``: the relative variance of each class and feature.
     """
 
-    correlation: Floats
+    correlation: Floats | None
     spread: Floats | None
+    factor: Floats | None = None
+    variances: Floats | None = None
 
     @classmethod
     def of(
@@ -88,25 +106,54 @@ class WithinClasses:
         >>> within.correlation.round(1).tolist(), within.spread.round(1).tolist()
         ([[1.0, 0.5], [0.5, 1.0]], [0.4, 1.6])
         """
+        unit = _unit(X, y, n_classes)
+        spread = _spread(unit, y, n_classes) if spreads else None
         if X.shape[1] > MOST_FEATURES:
-            raise ValueError(
-                f"dependence='correlated' needs all pairs of kept features, and {X.shape[1]} "
-                f"features are too many: keep at most {MOST_FEATURES}, or use "
-                "dependence='tempered'."
-            )
-        residuals = _residuals(np.asarray(X, dtype=np.float64), y, n_classes)
-        norm = np.sqrt(np.sum(residuals**2, axis=0))
-        unit = residuals / np.where(norm > 0.0, norm, 1.0)
-        correlation = unit.T @ unit
-        np.fill_diagonal(correlation, 1.0)
-        return cls(correlation, _spread(unit, y, n_classes) if spreads else None)
+            return cls(None, spread, _factor(unit))
+        return cls(_correlation(unit), spread)
+
+    @classmethod
+    def of_features(
+        cls,
+        X: NDArray[np.generic],
+        y: NDArray[np.intp],
+        n_classes: int,
+        real: NDArray[np.bool_],
+        *,
+        differ: bool,
+    ) -> "WithinClasses":
+        """Estimate the same with variances that differ by class and feature.
+
+        ``real`` says which features are real-valued; the rate of a binary one fixes its variance.
+        A feature's variances are drawn to those of all features. Without ``differ``, for tables
+        that have binary columns only, there are no such likelihoods.
+
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.arange(400) % 2
+        >>> X = rng.normal(size=(400, 2)) * np.stack([1 + y, 2 - y], axis=1)
+        >>> within = WithinClasses.of_features(X, y, 2, np.ones(2, bool), differ=True)
+        >>> within.variances.round(1).tolist()
+        [[0.4, 1.5], [1.6, 0.5]]
+        """
+        unit, variances = _unit(X, y, n_classes), None
+        if differ:
+            spread = _spread(unit[:, real], y, n_classes)
+            sizes = np.bincount(y, minlength=n_classes)[:, np.newaxis]
+            squares = _squares_by_class(unit, y, n_classes) * max(y.size - n_classes, 1)
+            drawn = squares + _PSEUDO_CASES * spread[:, np.newaxis]
+            variances = np.where(real, drawn / (sizes - 1.0 + _PSEUDO_CASES), 1.0)
+        if unit.shape[1] > len(unit):
+            return cls(None, None, _factor(unit), variances)
+        return cls(_correlation(unit), None, None, variances)
 
     @property
     def shapes(self) -> list[Shape]:
         """The likelihoods that are tried besides the model's own."""
-        shapes = [Shape(w, by_class=False) for w in _INDEPENDENCE]
+        shapes = [Shape(w, "equal") for w in _INDEPENDENCE]
         if self.spread is not None:
-            shapes += [Shape(w, by_class=True) for w in (*_INDEPENDENCE, 1.0)]
+            shapes += [Shape(w, "by class") for w in (*_INDEPENDENCE, 1.0)]
+        if self.variances is not None:
+            shapes += [Shape(w, "by class and feature") for w in (*_INDEPENDENCE, 1.0)]
         return shapes
 
     def log_evidence(self, X: Floats, laws: FeatureLaws) -> Floats:
@@ -151,26 +198,51 @@ class WithinClasses:
             spread = np.sqrt(laws.variance[used])
             gaps = (X[np.ix_(rows, used)] - laws.location[:, np.newaxis, used]) / spread
             for w in sorted({shape.independence for shape in self.shapes}):
-                products = self._products(gaps, used, w)
-                for number, shape in enumerate(self.shapes):
-                    if shape.independence == w:
-                        for g in range(len(gaps)):
-                            logs = self._divided(products[g], shape, g, laws.df)
-                            yield (number, rows, g), used, logs
+                shapes = [each for each in enumerate(self.shapes) if each[1].independence == w]
+                solve = self._solver(used, w)
+                for own in (False, True):
+                    some = [each for each in shapes if (each[1].variances == _BY_FEATURE) == own]
+                    if some:
+                        products = _products(self._scaled(gaps, used) if own else gaps, solve)
+                    for (number, shape), g in product(some, range(len(gaps))):
+                        logs = self._divided(products[g], shape, g, used, laws.df)
+                        yield (number, rows, g), used, logs
 
-    def _products(self, gaps: Floats, used: NDArray[np.intp], w: float) -> Floats:
-        """Return terms whose sums over features are squared distances, shape (G, rows, used)."""
+    def _scaled(self, gaps: Floats, used: NDArray[np.intp]) -> Floats:
+        """Return gaps in units of the deviations by class and feature."""
+        assert self.variances is not None
+        return np.asarray(gaps / np.sqrt(self.variances[:, np.newaxis, used]))
+
+    def _solver(self, used: NDArray[np.intp], w: float) -> Solver:
+        """Return how equations with the shrunk correlations of some features are solved."""
         if w == 1.0:
-            return gaps**2
-        matrix = (1.0 - w) * self.correlation[np.ix_(used, used)]
-        matrix[np.diag_indices(used.size)] += w
-        flat = gaps.reshape(-1, used.size).T
-        solved = cho_solve(cho_factor(matrix, lower=True, check_finite=False), flat)
-        return np.asarray((flat * solved).T.reshape(gaps.shape))
+            return lambda flat: flat
+        if self.correlation is not None:
+            matrix = (1.0 - w) * self.correlation[np.ix_(used, used)]
+            matrix[np.diag_indices(used.size)] += w
+            factor = cho_factor(matrix, lower=True, check_finite=False)
+            return lambda flat: np.asarray(cho_solve(factor, flat))
+        assert self.factor is not None
+        u = self.factor[:, used]
+        among = u @ u.T
+        among[np.diag_indices(len(u))] += w / (1.0 - w)
+        among_factor = cho_factor(among, lower=True, check_finite=False)
+        constant = ~u.any(axis=0)  # within classes: correlated with nothing
 
-    def _divided(self, products: Floats, shape: Shape, g: int, df: float) -> Floats:
+        def solve(flat: Floats) -> Floats:
+            solved = (flat - u.T @ cho_solve(among_factor, u @ flat)) / w
+            solved[constant] = flat[constant]
+            return np.asarray(solved)
+
+        return solve
+
+    def _divided(
+        self, products: Floats, shape: Shape, g: int, used: NDArray[np.intp], df: float
+    ) -> Floats:
         """Return the log density of a class as a sum over features, shape (rows, used)."""
-        scale = 1.0 if self.spread is None or not shape.by_class else float(self.spread[g])
+        scale = 1.0
+        if shape.variances == "by class" and self.spread is not None:
+            scale = float(self.spread[g])
         terms, k = products / (scale * df), products.shape[1]
         if shape.independence == 1.0:
             logs = -0.5 * (df + 1.0) * np.log1p(terms)
@@ -178,7 +250,49 @@ class WithinClasses:
             total = terms.sum(axis=1, keepdims=True)
             share = np.divide(np.log1p(total), total, out=np.ones_like(total), where=total > 0.0)
             logs = -0.5 * (df + k) * share * terms
+        if shape.variances == _BY_FEATURE and self.variances is not None:
+            return np.asarray(logs - 0.5 * np.log(self.variances[g, used]))
         return np.asarray(logs - 0.5 * np.log(scale))
+
+
+def log_independent(X: Floats, laws: FeatureLaws) -> Floats:
+    """Return log P(x_j | class) of independent features, (n, k, G), up to a constant in each row.
+
+    NaN is a missing value, and adds nothing.
+    """
+    gaps = (X[:, :, np.newaxis] - laws.location.T) ** 2
+    logs = -0.5 * (laws.df + 1.0) * np.log1p(gaps / (laws.df * laws.variance[:, np.newaxis]))
+    return np.where(np.isnan(logs) | ~laws.varying[:, np.newaxis], 0.0, logs)
+
+
+def _products(gaps: Floats, solve: Solver) -> Floats:
+    """Return terms whose sums over features are squared distances, shape (G, rows, used)."""
+    flat = gaps.reshape(-1, gaps.shape[-1]).T
+    return np.asarray((flat * solve(flat)).T.reshape(gaps.shape))
+
+
+def _unit(X: NDArray[np.generic], y: NDArray[np.intp], n_classes: int) -> Floats:
+    """Return differences from the class means, of length 1 in each column that has any."""
+    residuals = _residuals(np.asarray(X, dtype=np.float64), y, n_classes)
+    norm = np.sqrt(np.sum(residuals**2, axis=0))
+    return np.asarray(residuals / np.where(norm > 0.0, norm, 1.0))
+
+
+def _correlation(unit: Floats) -> Floats:
+    correlation = unit.T @ unit
+    np.fill_diagonal(correlation, 1.0)
+    return np.asarray(correlation)
+
+
+def _factor(unit: Floats) -> Floats:
+    """Return a matrix with the same products of columns, whose rows are principal components."""
+    squares, axes = np.linalg.eigh(unit @ unit.T)
+    return np.asarray(axes[:, squares > _ROUNDING * squares[-1]].T @ unit)
+
+
+def _squares_by_class(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
+    """Return the sums of squares of each class, shape (G, k)."""
+    return np.array([np.sum(unit[y == g] ** 2, axis=0) for g in range(n_classes)])
 
 
 def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
@@ -198,7 +312,7 @@ def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
 def _spread(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
     """Return the relative variance of each class; squared residuals sum to 1 in each column."""
     sizes = np.bincount(y, minlength=n_classes)
-    squares = np.array([np.sum(unit[y == g] ** 2, axis=0) for g in range(n_classes)])
+    squares = _squares_by_class(unit, y, n_classes)
     some = squares.sum(axis=0) > 0.0
     if not some.any():
         return np.ones(n_classes)

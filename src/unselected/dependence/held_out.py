@@ -26,12 +26,16 @@ class HeldOut:
         log psi_g from the same fit.
     seen_evidence, seen_prior : arrays of shape (n,)
         The same at the observed class.
+    weight : float
+        What a case counts. Where the cases were divided into folds several times, each of them is
+        here once for each division and counts less.
     """
 
     log_evidence: Floats
     log_prior: Floats
     seen_evidence: Floats
     seen_prior: Floats
+    weight: float = 1.0
 
     @classmethod
     def none(cls, n_classes: int = 2) -> "HeldOut":

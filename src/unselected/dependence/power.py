@@ -50,6 +50,10 @@ _FACTORS = 16
 _FARTHEST = NEGLIGIBLE + 2.0
 
 
+# Nodes of epsilon and of eta where few are enough.
+_FEW, _MANY = 8, 24
+
+
 @dataclass(frozen=True)
 class PowerPrior:
     """The prior of eta and epsilon.
@@ -82,6 +86,26 @@ class PowerPrior:
             logs = np.append(np.log(self.no_outliers), np.log1p(-self.no_outliers) + logs)
         epsilon, known = np.append(0.0, nodes), logs > -np.inf
         return epsilon[known], logs[known]
+
+    def few_outlier_nodes(self) -> tuple[Floats, Floats]:
+        """Return a few nodes of epsilon, the midpoints of equal parts of the prior, and 0."""
+        shares = (np.arange(_FEW) + 0.5) / _FEW
+        nodes = -np.expm1(np.log1p(-shares) / self.outlier_rate)
+        logs = np.full(_FEW, -np.log(_FEW))
+        return _with_atom(np.append(0.0, nodes), logs, self.no_outliers)
+
+    def few_power_nodes(self) -> tuple[Floats, Floats]:
+        """Return a few nodes of eta, the midpoints of equal parts of (0, 1), and 1."""
+        nodes = (np.arange(_MANY) + 0.5) / _MANY
+        return _with_atom(np.append(1.0, nodes), np.full(_MANY, -np.log(_MANY)), self.full_power)
+
+
+def _with_atom(nodes: Floats, logs: Floats, probability: float) -> tuple[Floats, Floats]:
+    """Return nodes, the first with a probability of its own, and their logs."""
+    with np.errstate(divide="ignore"):
+        logs = np.append(np.log(probability), np.log1p(-probability) + logs)
+    known = logs > -np.inf
+    return nodes[known], logs[known]
 
 
 _DEFAULT_PRIOR = PowerPrior()
@@ -134,6 +158,27 @@ class PowerPosterior:
         return bool(self.eta.size == 1 and self.eta[0] == 1.0 and self.epsilon[0] == 0.0)
 
     @classmethod
+    def learn_coarsely(
+        cls, left_out: HeldOut, *, prior: PowerPrior = _DEFAULT_PRIOR
+    ) -> "PowerPosterior":
+        """Learn eta and epsilon on few nodes: enough for an average over many likelihoods."""
+        epsilon, log_epsilon = prior.few_outlier_nodes()
+        eta, log_eta = prior.few_power_nodes()
+        table = _log_likelihood(left_out, eta, epsilon) + log_epsilon + log_eta[:, np.newaxis]
+        return cls._of_table(eta, epsilon, table, left_out, prior)
+
+    @classmethod
+    def _of_table(
+        cls, eta: Floats, epsilon: Floats, table: Floats, left_out: HeldOut, prior: PowerPrior
+    ) -> "PowerPosterior":
+        """Return the posterior from log terms (eta, epsilon), without those that add nothing."""
+        log_marginal = float(log_sum(table))
+        logs = table.ravel() - log_marginal
+        live = logs > np.max(logs) - NEGLIGIBLE
+        pairs = np.repeat(eta, epsilon.size)[live], np.tile(epsilon, eta.size)[live]
+        return cls(*pairs, logs[live], left_out, prior, log_marginal)
+
+    @classmethod
     def learn(cls, left_out: HeldOut, *, prior: PowerPrior = _DEFAULT_PRIOR) -> "PowerPosterior":
         """Learn eta and epsilon from cases left out."""
         epsilon, log_epsilon = prior.outlier_nodes(left_out.size)
@@ -155,11 +200,7 @@ class PowerPosterior:
             given += (log_terms - log_sum(given, axis=1) + np.log1p(-prior.full_power))[:, None]
             blocks.append((expit(v), given))
         eta, table = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        log_marginal = float(log_sum(table))
-        logs = table.ravel() - log_marginal
-        live = logs > np.max(logs) - NEGLIGIBLE
-        pairs = np.repeat(eta, epsilon.size)[live], np.tile(epsilon, eta.size)[live]
-        return cls(*pairs, logs[live], left_out, prior, log_marginal)
+        return cls._of_table(eta, epsilon, table, left_out, prior)
 
     @property
     def mean_power(self) -> float:
@@ -213,7 +254,7 @@ def _log_likelihood(left_out: HeldOut, eta: Floats, epsilon: Floats) -> Floats:
     rows = max(1, _BLOCK // max(1, epsilon.size * left_out.size))
     blocks = (gained[start : start + rows] for start in range(0, eta.size, rows))
     sums = [_log_products(part, epsilon) for part in blocks]
-    return np.asarray(np.concatenate(sums) + left_out.seen_prior.sum())
+    return np.asarray(left_out.weight * (np.concatenate(sums) + left_out.seen_prior.sum()))
 
 
 def _log_products(gained: Floats, epsilon: Floats) -> Floats:

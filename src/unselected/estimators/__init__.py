@@ -5,6 +5,8 @@ Public modules
 bernoulli      `SelectiveBernoulliNB`
 choose         the model that fits a data set
 class_fitting  the folds that the power of the likelihood is learned from
+classifier     `SelectiveClassifier`, the front door for classes
+divisions      folds that do not depend on the order of the cases
 exact          the base of the estimators with an exact posterior
 factor         `SelectiveFactorClassifier`, `SelectiveFactorRegressor`
 gaussian       `SelectiveGaussianNB`
@@ -13,4 +15,5 @@ mixture        `SelectiveMixtureClassifier`
 parameters     checks of parameters
 regression     `SelectiveNaiveRegressor`
 selecting      the base of all estimators
+stack_fitting  the fit of an average over models
 """

@@ -14,10 +14,14 @@ from unselected.estimators.parameters import first_few
 from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import SelectionRule
 from unselected.selection.scores import Scores
+from unselected.statistics.normal_scores import NormalScores
 from unselected.statistics.unscored import SAME_RESPONSE, TOO_FEW, Unscored
 
 # At most this many columns or classes are named in a message.
 _NAMED = 3
+# Cases are nearly the same where their distance is below this part of the usual one. Fewer columns
+# or cases do not tell, and more cases take too long to compare.
+_ALIKE, _FEWEST_COLUMNS, _FEWEST_ROWS, _MOST_ROWS = 0.35, 20, 6, 3000
 
 
 def check_selection(
@@ -53,6 +57,40 @@ def check_selection(
             "were already selected by their relation to y, the correction misses that: pass all "
             "columns, or set preselected_from to the number of columns before that selection. "
             "k=None keeps all columns without this warning."
+        )
+
+
+def check_replicates(X: NDArray[Any], y: NDArray[np.intp]) -> None:
+    """Warn of cases that are nearly the same as another of their class.
+
+    They may be samples of one subject, and folds that divide them would see the answer. A case is
+    nearly the same as another where their distance is far below the usual one in the class.
+
+    Parameters
+    ----------
+    X : array of shape (n, columns)
+        The most strongly related columns.
+    y : array of shape (n,)
+    """
+    if X.shape[1] < _FEWEST_COLUMNS or len(X) > _MOST_ROWS:
+        return
+    values = np.nan_to_num(NormalScores.learn(X).apply(X))
+    squares = np.sum(values**2, axis=1)
+    n_alike = 0
+    for g in np.unique(y):
+        rows = np.flatnonzero(y == g)
+        if rows.size < _FEWEST_ROWS:
+            continue
+        products = values[rows] @ values[rows].T
+        distances = np.add.outer(squares[rows], squares[rows]) - 2.0 * products
+        np.fill_diagonal(distances, np.inf)
+        usual = np.median(distances[np.isfinite(distances)])
+        n_alike += int(np.count_nonzero(distances.min(axis=1) < _ALIKE**2 * usual))
+    if n_alike >= max(4, 0.1 * y.size):
+        warn(
+            f"{n_alike} of {y.size} cases are nearly the same as another case of their class. If "
+            "they are samples of the same subject, folds that divide them make predictions look "
+            "better than they are: pass groups to fit, a label of the subject for each case."
         )
 
 

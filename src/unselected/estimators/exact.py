@@ -41,7 +41,7 @@ class ExactEstimator(SelectiveEstimator):
     log_marginal_likelihood_: float
 
     _fitting: Any
-    _finds_k = True
+    _finds_k = "loo"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the training set, which may be large."""

@@ -47,7 +47,7 @@ _WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 class SelectiveEstimator(SelectorMixin, BaseEstimator):
     """Selection inside `fit`, with the parameters of all estimators."""
 
-    k: int | Literal["loo"] | None
+    k: int | Literal["loo", "auto"] | None
     threshold: float | None
     correct_selection: bool
     preselected_from: int | None
@@ -68,8 +68,8 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
 
     # Whether NaN is a missing value; else it is an error.
     _takes_missing = False
-    # Whether k="loo" is available.
-    _finds_k = False
+    # The word for a k that is found by `fit`; None where there is none.
+    _finds_k: str | None = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -155,16 +155,21 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         check_flag("correct_selection", self.correct_selection)
         check_flag("store_scores", self.store_scores)
         check_choice("ties", self.ties, ("first", "random"))
-        if self.k is not None and self.threshold is not None:
+        if self._asked_k is not None and self.threshold is not None:
             raise ValueError(
                 f"k={shown(self.k)} and threshold={self.threshold} are both given: give only "
                 "one of them."
             )
-        if self.k is not None and self.preselected_from is not None:
+        if self._asked_k is not None and self.preselected_from is not None:
             raise ValueError(
                 f"k={shown(self.k)} cannot be used with preselected_from={self.preselected_from}, "
                 "which keeps every column of X: use k=None."
             )
+
+    @property
+    def _asked_k(self) -> Any:
+        """The number of features, or the word, that the user asked for."""
+        return self.k
 
     def _checked_rule(self, table: TrainingTable, statistic: Statistic) -> SelectionRule:
         """Check the parameters of the selection against the table, and return the rule."""
@@ -182,15 +187,15 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
                     f"preselected_from={n_before} gives no cut where every column is in "
                     "always_keep: give the threshold, or pass columns that were selected."
                 )
-        elif self.k is not None:
+        elif self._asked_k is not None:
             if always.size == p:
                 raise ValueError(
                     f"k={shown(self.k)} has no columns to select from: always_keep has all {p}."
                 )
             free = "the number of columns" + (" that are not always kept" if always.size else "")
             k = CHOSEN_LATER
-            or_found = ", or 'loo'" if self._finds_k else ""
-            if self.k != "loo" or not self._finds_k:
+            or_found = f", or {self._finds_k!r}" if self._finds_k else ""
+            if self.k != self._finds_k:
                 k = check_whole("k", self.k, 1, p - always.size, free + or_found)
         return SelectionRule(k, gamma, always, n_before, self.ties, self._seeds())
 

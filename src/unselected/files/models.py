@@ -36,6 +36,7 @@ from unselected.fitted.json_parts import MOST_FEATURES, check_score
 from unselected.fitted.mixture import FittedMixture
 from unselected.fitted.predictor import Predictor, kept_features, predictor_of
 from unselected.fitted.regression import FittedRegression
+from unselected.fitted.stack import FittedStack
 
 _FORMAT, _VERSION = "unselected model", 1
 _MOST_BYTES = 1 << 28
@@ -121,6 +122,7 @@ class SavedModel:
 _KINDS: dict[str, type[Fitted]] = {
     one.kind: one
     for one in (
+        FittedStack,
         FittedBernoulli,
         FittedGaussian,
         FittedRegression,

@@ -9,6 +9,7 @@ description   a description of each kept feature
 effects       effects of the kept features
 explanations  what each feature adds to the log odds of a case
 factor        latent factors
+families      binary and real-valued features together
 gaussian      naive Bayes of real-valued features
 json_checks   entries of a JSON file, each checked
 json_parts    the parts that model files share
@@ -18,4 +19,5 @@ predictor     predictions without scikit-learn
 prevalence    class probabilities of the population to predict
 ranges        training ranges of the kept columns, and rows outside of them
 regression    real-valued features and a real response
+stack         an average over models with different numbers of features
 """

@@ -29,6 +29,7 @@ from unselected.fitted.json_parts import (
     parse_binarize,
     parse_classes,
     parse_names,
+    quadrature_entry,
 )
 from unselected.fitted.json_posterior import parse_posterior, posterior_entry
 from unselected.fitted.rate_effects import rate_posteriors
@@ -237,7 +238,7 @@ class FittedBernoulli(GuardedClasses):
             "binarize": binarize_entry(self.binarize),
             "event": count_event_entry(self.event),
             "priors": bernoulli_priors_entry(model),
-            "quadrature": {"rule": model.quadrature, "refinement": model.refinement},
+            "quadrature": quadrature_entry(model, {"rule": model.quadrature}),
             **(posterior_entry(self.posterior) if self.n_samples > FEW_CASES else {}),
         }
 

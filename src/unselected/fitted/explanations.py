@@ -7,8 +7,14 @@ so that its log odds are not a sum. At the mean of the posterior, where a featur
     P(x_j | class) = sum over nodes of weight * P(x_j | class, node),
 
 they are a sum, and its difference from the model's own log odds is reported.
+
+An average over models has no such point. There the log odds are a function of the evidence of all
+likelihoods, each of which is a sum over features. Along the straight path from no evidence to that
+of the case, the gradient of the function says what each feature adds (the Aumann-Shapley value).
+The integral over the path adds up to the log odds.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +23,11 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.dependence.averaging import LikelihoodAverage
-from unselected.dependence.correlated import WithinClasses
+from unselected.dependence.power import PowerPosterior
+from unselected.numerics.quadrature import gauss_legendre, log_sum
+
+# Steps of the path along which contributions are integrated.
+_N_STEPS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +104,8 @@ class GuardedPredictor(Protocol):
     def average(self) -> LikelihoodAverage:
         """The likelihoods with their weights and powers."""
 
-    @property
-    def within(self) -> WithinClasses | None:
-        """Correlations and variances within classes, where other likelihoods need them."""
+    def log_by_feature(self, rows: NDArray[Any]) -> Floats:
+        """Return what each feature adds to `log_evidence`, (likelihoods, rows, k, classes)."""
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class) by each likelihood, shape (likelihoods, rows, classes)."""
@@ -118,13 +127,54 @@ def explain(
     fitted, average = predictor.fitted, predictor.average
     log_proba = average.log_proba(predictor.log_evidence(rows), log_psi)
     shares = average.weights * [one.mean_power for one in average.powers]
-    logs = fitted.log_by_feature(rows) * shares[0]
-    if predictor.within is not None:
-        numbers = np.asarray(rows, dtype=np.float64)
-        others = predictor.within.log_evidence_by_feature(numbers, fitted.laws)
-        logs += np.tensordot(shares[1:], others, 1)
+    logs = np.tensordot(shares, predictor.log_by_feature(rows), 1)
     parts = (_odds(values) for values in (log_psi, logs, log_proba))
     return Explanation(features, fitted.classes, *parts)
+
+
+def path_contributions(
+    terms: list[tuple[LikelihoodAverage, float, Floats]], log_psi: Floats
+) -> Iterator[Floats]:
+    """Yield, for each model of an average, what a unit of evidence adds to log P(class).
+
+    Parameters
+    ----------
+    terms : list of (average, log weight, evidence)
+        Of each model: its likelihoods, its log weight, and log P(x | class) of rows by likelihood,
+        (likelihoods, rows, G).
+    log_psi : array of shape (G,)
+
+    Yields
+    ------
+    factors : array of shape (likelihoods, rows, G, G)
+        Of log P(class g) for log P(x | class h) at [..., g, h].
+    """
+    steps, weights = gauss_legendre(_N_STEPS)
+    totals = [
+        log_sum(np.array([a.log_proba(t * e, log_psi) + w for a, w, e in terms]), axis=0)
+        for t in steps
+    ]
+    for average, log_weight, evidence in terms:
+        factors = np.zeros((*evidence.shape, evidence.shape[-1]))
+        for likelihood, (power, own) in enumerate(zip(average.powers, evidence, strict=True)):
+            share = np.exp(log_weight + average.log_weights[likelihood])
+            for t, step, total in zip(steps, weights, totals, strict=True):
+                slope = _slope(power, t * own, log_psi)
+                factors[likelihood] += step * share * slope / np.exp(total)[:, :, np.newaxis]
+        yield factors
+
+
+def _slope(power: PowerPosterior, evidence: Floats, log_psi: Floats) -> Floats:
+    """Return the derivative of P(class g) with respect to log P(x | class h), (rows, G, G)."""
+    eta, place = np.unique(power.eta, return_inverse=True)
+    weights = np.exp(power.log_weights) * (1.0 - power.epsilon) * power.eta
+    result = np.zeros((*evidence.shape, evidence.shape[-1]))
+    for value, weight in zip(eta, np.bincount(place, weights), strict=True):
+        logs = log_psi + value * evidence
+        p = np.exp(logs - log_sum(logs, axis=1)[:, np.newaxis])
+        result -= weight * p[:, :, np.newaxis] * p[:, np.newaxis, :]
+        result[:, range(p.shape[1]), range(p.shape[1])] += weight * p
+    return result
 
 
 def _odds(logs: Floats) -> Floats:

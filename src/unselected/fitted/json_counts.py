@@ -20,6 +20,8 @@ from unselected.fitted.json_parts import (
     MOST_CASES,
     MOST_FEATURES,
     check_cut_known,
+    parse_all_related,
+    parse_coarse,
     parse_least_fraction,
     parse_prior,
     parse_refinement,
@@ -176,9 +178,10 @@ def parse_bernoulli_model(priors_entry: object, quadrature_entry: object) -> Ber
     """Return the model of binary features."""
     several = isinstance(priors_entry, dict) and "pseudocounts" in priors_entry
     names = ("pseudocounts",) if several else ("f0", "f1")
-    optional = ("least_fraction", "rates")
+    optional = ("least_fraction", "all_related", "rates")
     priors = check_record(priors_entry, "priors", (*names, "a", "b"), optional=optional)
-    quadrature = check_record(quadrature_entry, "quadrature", ("rule", "refinement"))
+    needed = ("rule", "refinement")
+    quadrature = check_record(quadrature_entry, "quadrature", needed, ("coarse",))
     least_fraction = parse_least_fraction(priors)
     rates = check_choice(priors.get("rates", "uniform"), "priors rates", ("uniform", "given"))
     exact_only = least_fraction is not None or rates == "given" or several
@@ -196,6 +199,8 @@ def parse_bernoulli_model(priors_entry: object, quadrature_entry: object) -> Ber
         refinement=parse_refinement(quadrature, finer=least_fraction is None),
         least_fraction=least_fraction,
         rates=rates,
+        all_related=parse_all_related(priors),
+        coarse=parse_coarse(quadrature),
     )
 
 

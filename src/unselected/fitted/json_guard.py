@@ -4,7 +4,8 @@ There is a row for each value of eta, with the log weights of the values of epsi
 weight is null. The nodes are read in their order, so that sums over them are the same to the last
 bit. The evidence of single cases, from which they were learned, is not written: a model file holds
 no data of single cases. Where several likelihoods are averaged, the file holds the nodes of each,
-and the correlations of the kept features within classes, in rows up to the diagonal.
+and the correlations of the kept features within classes, in rows up to the diagonal, or a factor of
+them where there are more features than cases.
 
 The keys "tempering" (one power posterior) and "weighing" (an average over likelihoods) are those of
 version 1 of the format.
@@ -45,10 +46,15 @@ def guard_entries(average: LikelihoodAverage, within: WithinClasses | None) -> d
         return {"tempering": _power_entry(average.powers[0])}
     if within is None:
         raise Fault("weighing cannot be written without the correlations within classes.")
+    matrix: dict[str, Any] = {"factor": within.factor}
+    if within.correlation is not None:
+        matrix = {"correlation": [row[:j].tolist() for j, row in enumerate(within.correlation)]}
+    variances = {} if within.variances is None else {"variances": within.variances}
     return {
         "weighing": {
-            "correlation": [row[:j].tolist() for j, row in enumerate(within.correlation)],
+            **matrix,
             "spread": within.spread,
+            **variances,
             "log_weights": average.log_weights,
             "temperings": [_power_entry(one) for one in average.powers],
         }
@@ -88,12 +94,21 @@ def parse_guard(
 def _parse_weighing(
     entry: object, n_classes: int, k: int
 ) -> tuple[LikelihoodAverage, WithinClasses]:
-    names = ("correlation", "spread", "log_weights", "temperings")
-    fields = check_record(entry, "weighing", names)
-    spread = fields["spread"]
+    names = ("spread", "log_weights", "temperings")
+    fields = check_record(entry, "weighing", names, ("correlation", "factor", "variances"))
+    if ("correlation" in fields) == ("factor" in fields):
+        raise Fault("weighing needs either a correlation or a factor.")
+    spread, correlation, factor, variances = fields["spread"], None, None, None
     if spread is not None:
         spread = check_reals(spread, "weighing spread", n_classes, *_SPREADS)
-    within = WithinClasses(_parse_correlation(fields["correlation"], k), spread)
+    if "correlation" in fields:
+        correlation = _parse_correlation(fields["correlation"], k)
+    else:
+        factor = _parse_factor(fields["factor"], k)
+    if "variances" in fields:
+        rows = check_list(fields["variances"], "weighing variances", n_classes)
+        variances = np.array([check_reals(row, "weighing variances", k, *_SPREADS) for row in rows])
+    within = WithinClasses(correlation, spread, factor, variances)
     n = 1 + len(within.shapes)
     temperings = check_list(fields["temperings"], "weighing temperings", n)
     logs = check_reals(fields["log_weights"], "weighing log_weights", n, -1e9, _ROUNDING)
@@ -112,6 +127,17 @@ def _parse_correlation(entry: object, k: int) -> Floats:
     if k and np.linalg.eigvalsh(matrix)[0] < -1e-6 * k:
         raise Fault(f"{what} is no matrix of correlations: it has a negative eigenvalue.")
     return matrix
+
+
+def _parse_factor(entry: object, k: int) -> Floats:
+    """Return a factor of the correlations: its columns have length 1, or are 0."""
+    what = "weighing factor"
+    rows = [check_reals(row, what, k, -1.0 - 1e-9, 1.0 + 1e-9) for row in check_list(entry, what)]
+    factor = np.array(rows).reshape(-1, k)
+    length = np.sum(factor**2, axis=0)
+    if not np.all((np.abs(length - 1.0) < 1e-6) | (length == 0.0)):
+        raise Fault(f"{what} is none of correlations: a column has the length {length.max():.6g}.")
+    return factor
 
 
 def _check_sum(logs: Floats, what: str) -> None:

@@ -98,6 +98,8 @@ def priors_entry(model: Any, names: tuple[str, ...]) -> Entries:
     """Return the hyperparameters, with ``least_fraction`` only where there are two groups."""
     fraction = getattr(model, "least_fraction", None)
     groups = {} if fraction is None else {"least_fraction": fraction}
+    if getattr(model, "all_related", 0.0):
+        groups["all_related"] = model.all_related
     return {name: float(getattr(model, name)) for name in names} | groups
 
 
@@ -106,6 +108,27 @@ def parse_least_fraction(priors: Entries) -> float | None:
     if "least_fraction" not in priors:
         return None
     return check_real(priors["least_fraction"], "priors least_fraction", 1.0 / MOST_FEATURES, 1.0)
+
+
+def parse_all_related(priors: Entries) -> float:
+    """Return the probability that all features are related, beside that of two groups."""
+    if "all_related" not in priors:
+        return 0.0
+    if "least_fraction" not in priors:
+        raise Fault("priors has all_related without least_fraction.")
+    return check_real(priors["all_related"], "priors all_related", 0.0, 1.0 - 1e-9)
+
+
+def quadrature_entry(model: Any, entries: Entries) -> Entries:
+    """Return the entries of a quadrature, with ``coarse`` only where it has few nodes."""
+    return {**entries, "refinement": model.refinement, **({"coarse": True} if model.coarse else {})}
+
+
+def parse_coarse(quadrature: Entries) -> bool:
+    """Return whether the quadrature has few nodes."""
+    if quadrature.get("coarse", False) not in (True, False):
+        raise Fault(f"quadrature coarse is {show(quadrature['coarse'])}, not true or false.")
+    return bool(quadrature.get("coarse", False))
 
 
 def parse_prior(value: object, what: str) -> float:
@@ -168,15 +191,15 @@ def gaussian_model_entries(model: GaussianPrior, event: RealEvent) -> Entries:
     return {
         "event": real_event_entry(event),
         "priors": priors_entry(model, ("a", "b", "shrinkage")),
-        "quadrature": {"refinement": model.refinement},
+        "quadrature": quadrature_entry(model, {}),
     }
 
 
-def parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> GaussianModel:
+def parse_gaussian_model(priors_entry: object, quadrature: object) -> GaussianModel:
     """Return the model of real-valued features."""
     names = ("a", "b", "shrinkage")
-    priors = check_record(priors_entry, "priors", names, optional=("least_fraction",))
-    quadrature = check_record(quadrature_entry, "quadrature", ("refinement",))
+    priors = check_record(priors_entry, "priors", names, ("least_fraction", "all_related"))
+    rule = check_record(quadrature, "quadrature", ("refinement",), ("coarse",))
     least, most = SHRINKAGE_BOUNDS
     shrinkage = check_real(priors["shrinkage"], "priors shrinkage", 0.0, most)
     if 0.0 < shrinkage < least:
@@ -191,8 +214,10 @@ def parse_gaussian_model(priors_entry: object, quadrature_entry: object) -> Gaus
         a=parse_prior(priors["a"], "priors a"),
         b=parse_prior(priors["b"], "priors b"),
         shrinkage=shrinkage,
-        refinement=parse_refinement(quadrature, finer=False),
+        refinement=parse_refinement(rule, finer=False),
         least_fraction=least_fraction,
+        all_related=parse_all_related(priors),
+        coarse=parse_coarse(rule),
     )
 
 

@@ -123,6 +123,14 @@ class ClassPredictor(_KeptColumns):
         numbers = np.asarray(rows, dtype=np.float64)
         return np.concatenate([own, self.within.log_evidence(numbers, self.fitted.laws)])
 
+    def log_by_feature(self, rows: NDArray[Any]) -> Floats:
+        """Return what each feature adds to `log_evidence`, (likelihoods, rows, k, classes)."""
+        own = self.fitted.log_by_feature(rows)[np.newaxis]
+        if self.within is None:
+            return own
+        numbers = np.asarray(rows, dtype=np.float64)
+        return np.concatenate([own, self.within.log_evidence_by_feature(numbers, self.fitted.laws)])
+
     def predict_log_proba(
         self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
     ) -> Floats:

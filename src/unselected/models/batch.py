@@ -50,6 +50,32 @@ def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliP
     ]
 
 
+class SharedTables:
+    """Tables of all counts, kept for data sets that come one after the other.
+
+    The coarse quadrature has the same values of alpha for all data sets, so that nearly all of the
+    work is shared by those with the same numbers of cases in each class.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[int, ...], SharedTable] = {}
+
+    def condition(
+        self, model: BernoulliModel, counts: ClassCounts, event: Event
+    ) -> BernoulliPosterior:
+        """Return the posterior, as `BernoulliModel.condition` does."""
+        sizes = tuple(counts.sizes.tolist())
+        small = sum(sizes) <= FEW_CASES and n_entries(sizes) <= _MOST_SHARED
+        if not (small and _is_complete(counts, event)):
+            return model.condition(counts, event)
+        if sizes not in self._tables:
+            law = CountLaw(sizes, *model.theta_rule(sum(sizes)))
+            self._tables[sizes] = SharedTable(law, by_total=model.rates == "given")
+        shared = self._tables[sizes]
+        shared.forget_cuts()
+        return model.given(Likelihood(model.theta_rule, counts, event, model.rates, shared))
+
+
 def _is_complete(counts: ClassCounts, event: Event) -> bool:
     """Say whether no kept or omitted feature has missing values."""
     kinds = event.kinds

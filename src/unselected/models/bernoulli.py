@@ -21,6 +21,7 @@ from unselected.models.two_groups import (
     FractionPrior,
     Fractions,
     TwoGroups,
+    check_groups,
     log_mixed,
     related_probability,
 )
@@ -47,8 +48,12 @@ class BernoulliModel:
     necessary, to check it.
 
     With ``least_fraction`` there are two groups of features. A fraction pi of them is as above; for
-    the others phi_0j = phi_1j = theta_j. pi is log-uniform from ``least_fraction`` to 1. Without it
-    all features are related. Two groups need the quadrature "exact".
+    the others phi_0j = phi_1j = theta_j. pi is log-uniform from ``least_fraction`` to 1, or 1 with
+    probability ``all_related``. Without it all features are related. Two groups need the quadrature
+    "exact".
+
+    ``coarse`` places few nodes of alpha and pi: enough for an average over models, but not for nine
+    digits.
     """
 
     pseudocounts: tuple[float, ...] = (1.0, 1.0)
@@ -58,6 +63,22 @@ class BernoulliModel:
     refinement: int = 1
     least_fraction: float | None = None
     rates: Rates = "uniform"
+    all_related: float = 0.0
+    coarse: bool = False
+
+    def __post_init__(self) -> None:
+        check_groups(self.least_fraction, self.all_related)
+
+    @property
+    def concentration(self) -> ConcentrationPrior:
+        """The prior of alpha."""
+        return ConcentrationPrior(self.a, self.b, self.coarse)
+
+    @property
+    def fraction(self) -> FractionPrior:
+        """The prior of the fraction of related features; it is 1 where there are no two groups."""
+        least = 1.0 if self.least_fraction is None else self.least_fraction
+        return FractionPrior(least, self.all_related, self.coarse)
 
     def simulate(
         self,
@@ -89,7 +110,7 @@ class BernoulliModel:
         phi = rng.beta(alpha * theta, alpha * (1.0 - theta), size=(n_classes, n_features))
         parameters = {"alpha": alpha, "psi": psi, "theta": theta, "phi": phi}
         if self.least_fraction is not None:
-            groups = FractionPrior(self.least_fraction).simulate(n_features, rng, fraction)
+            groups = self.fraction.simulate(n_features, rng, fraction)
             phi = np.where(groups["related"], phi, theta)
             parameters |= {"phi": phi, **groups}
         X = np.empty((n_samples, n_features), dtype=np.uint8)
@@ -105,9 +126,12 @@ class BernoulliModel:
 
     def condition(self, statistics: ClassCounts, event: Event) -> BernoulliPosterior:
         """Return the posterior given the counts of the kept features, the classes and the event."""
-        likelihood = Likelihood(self.theta_rule, statistics, event, self.rates)
+        return self.given(Likelihood(self.theta_rule, statistics, event, self.rates))
+
+    def given(self, likelihood: "Likelihood") -> BernoulliPosterior:
+        """Return the posterior given a likelihood, which may share its tables with others."""
         if self.least_fraction is not None:
-            return self._two_groups(likelihood, FractionPrior(self.least_fraction))
+            return self._two_groups(likelihood)
         return self.posterior(likelihood, *self._nodes(likelihood))
 
     def posterior(
@@ -128,9 +152,9 @@ class BernoulliModel:
             vector_of=likelihood.vector_of,
         )
 
-    def _two_groups(self, likelihood: "Likelihood", prior: FractionPrior) -> BernoulliPosterior:
+    def _two_groups(self, likelihood: "Likelihood") -> BernoulliPosterior:
         """Return the posterior of alpha and of the fraction of related features."""
-        groups = TwoGroups(prior, likelihood.mixture, self.refinement)
+        groups = TwoGroups(self.fraction, likelihood.mixtures, self.refinement, likelihood.table)
         nodes = groups.nodes(*self._integrated(likelihood, groups.log_total, ALPHA_TOLERANCE))
         pi, alpha_of = nodes.fractions, nodes.alpha_of
         log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
@@ -196,7 +220,7 @@ class BernoulliModel:
         log_likelihood: LogFunction,
         tolerance: float = TOLERANCE,
     ) -> tuple[Floats, Floats]:
-        return ConcentrationPrior(self.a, self.b).integrate(
+        return self.concentration.integrate(
             log_likelihood,
             likelihood.n_cases,
             likelihood.n_features,

@@ -218,6 +218,27 @@ class Likelihood:
         n = kinds.n_features
         return np.asarray(np.log1p(np.expm1(log_at_most) @ (n / n.sum())))
 
+    def table(self, log_u: Floats, pi: Fractions) -> Floats:
+        """Return the log likelihood of two groups, shape (log u, fractions)."""
+        records, null = [self.at(float(x)) for x in log_u], self.at(NULL)
+        each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
+        log_ratio = np.array([record.log_counts for record in records]) - null.log_counts
+        log_kept = np.logaddexp(each.log_related + log_ratio[:, np.newaxis], each.log_rest)
+        total = log_kept @ self.n_equal + float(self.n_equal @ null.log_counts) - self.log_orders
+        logs = (
+            log_mixed(
+                each,
+                np.array([getattr(record, name) for record in records])[:, np.newaxis],
+                getattr(null, name),
+            )
+            for name in ("log_below", "log_at_cut", "log_at_most")
+        )
+        return np.asarray(total + self._log_event(*logs))
+
+    def mixtures(self, log_u: Floats) -> list[LogLikelihood]:
+        """Return `mixture` at each of some log u."""
+        return [self.mixture(float(x)) for x in log_u]
+
     def mixture(self, log_u: float) -> LogLikelihood:
         """Return the log likelihood of two groups at one log u, as a function of the fraction."""
         record, null = self.at(log_u), self.at(NULL)

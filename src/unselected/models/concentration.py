@@ -10,20 +10,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammainccinv, gammaln
+from scipy.special import gammainc, gammainccinv, gammaln
 
 from unselected._typing import Floats
 from unselected.numerics.quadrature import NEGLIGIBLE, TOLERANCE, trapezoid
 
 LogFunction = Callable[[Floats], Floats]
 
+# The coarse rule: nodes of log u, from tau = 0.02 to tau = 8 where u is tau^2. Where fewer nodes
+# than this have nearly all of the mass, steps around the largest are divided by four.
+_COARSE = np.linspace(2.0 * np.log(0.02), 2.0 * np.log(8.0), 28)
+_FEWEST_NODES, _MOST_DIVISIONS = 3.0, 4
+
 
 @dataclass(frozen=True)
 class ConcentrationPrior:
-    """alpha ~ Inverse-Gamma(a, b): u = 1/alpha ~ Gamma(a, rate b)."""
+    """alpha ~ Inverse-Gamma(a, b): u = 1/alpha ~ Gamma(a, rate b).
+
+    ``coarse`` places few nodes: enough for an average over models, but not for nine digits.
+    """
 
     a: float
     b: float
+    coarse: bool = False
 
     def quantile_nodes(self, K: int) -> Floats:
         """Return log u at the midpoints of K equal parts of the prior: the paper's nodes."""
@@ -67,6 +76,8 @@ class ConcentrationPrior:
         log_u, log_terms : arrays
             The integral is sum(exp(log_terms)).
         """
+        if self.coarse:
+            return self._few_nodes(log_likelihood)
         log_n = float(np.log(n))
 
         def log_density(v: Floats) -> Floats:
@@ -75,6 +86,29 @@ class ConcentrationPrior:
         low, high = self._bounds(log_density, log_n, n_features, log_bound, growth)
         v, log_terms = trapezoid(log_density, low, high, refinement, tolerance)
         return _log_u(v, log_n), log_terms
+
+    def _few_nodes(self, log_likelihood: LogFunction) -> tuple[Floats, Floats]:
+        """Return a few nodes over the mass, in steps of a quarter where all is between two."""
+        log_u: Floats = _COARSE
+        step = float(_COARSE[1] - _COARSE[0])
+        log_terms = self._log_of_steps(log_u, step) + log_likelihood(log_u)
+        for _ in range(_MOST_DIVISIONS):
+            weights = np.exp(log_terms - np.max(log_terms))
+            if weights.sum() ** 2 / (weights**2).sum() >= _FEWEST_NODES:
+                break
+            best, step = float(log_u[np.argmax(log_terms)]), 0.25 * step
+            log_u = np.asarray(best + step * np.arange(-6.0, 7.0))
+            log_terms = self._log_of_steps(log_u, step) + log_likelihood(log_u)
+        return log_u, log_terms
+
+    def _log_of_steps(self, log_u: Floats, step: float) -> Floats:
+        """Return the log prior of steps around nodes of log u; the first has all that is below."""
+        logs = self.a * (log_u + np.log(self.b)) - gammaln(self.a) - self.b * np.exp(log_u)
+        logs += np.log(step)
+        if log_u[0] == _COARSE[0]:
+            below = np.log(gammainc(self.a, self.b * np.exp(log_u[0] - 0.5 * step)))
+            logs[0] = np.logaddexp(logs[0], below)
+        return np.asarray(logs)
 
     def _bounds(
         self,

@@ -21,7 +21,6 @@ from unselected._typing import Floats
 from unselected.models.gaussian_posterior import GaussianPosterior, condition_common
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.gaussian_two_groups import condition_two_groups
-from unselected.models.two_groups import FractionPrior
 from unselected.selection.events import RealEvent
 from unselected.statistics.moments import Contrasts
 
@@ -76,7 +75,7 @@ class GaussianModel(GaussianPrior):
         w = tau * np.sqrt(s2) * rng.normal(size=(codes.shape[1], n_features))
         groups: dict[str, Any] = {}
         if self.least_fraction is not None:
-            groups = FractionPrior(self.least_fraction).simulate(n_features, rng, fraction)
+            groups = self.fraction.simulate(n_features, rng, fraction)
             w *= groups["related"]
         X = rng.normal(size=(len(codes), n_features))
         X *= np.sqrt(s2)

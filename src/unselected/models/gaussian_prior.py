@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from unselected.models.concentration import ConcentrationPrior
+from unselected.models.two_groups import FractionPrior, check_groups
 
 # Weaker shrinkage needs too many nodes of the common variance; stronger shrinkage loses all digits.
 SHRINKAGE_BOUNDS = (0.1, 1e6)
@@ -15,8 +16,10 @@ class GaussianPrior:
     ``refinement`` makes the quadrature finer than necessary, to check it.
 
     With ``least_fraction`` there are two groups of features: a fraction pi has tau, the others have
-    tau = 0. pi is log-uniform from ``least_fraction`` to 1. Without it all features are related.
-    Two groups cannot be combined with ``shrinkage``.
+    tau = 0. pi is log-uniform from ``least_fraction`` to 1, or 1 with probability ``all_related``.
+    Without it all features are related. Two groups cannot be combined with ``shrinkage``.
+
+    ``coarse`` places few nodes: enough for an average over models, but not for nine digits.
     """
 
     a: float = 0.5
@@ -24,6 +27,8 @@ class GaussianPrior:
     shrinkage: float = 0.0
     refinement: int = 1
     least_fraction: float | None = None
+    all_related: float = 0.0
+    coarse: bool = False
 
     def __post_init__(self) -> None:
         if self.shrinkage > 0.0 and self.least_fraction is not None:
@@ -31,8 +36,15 @@ class GaussianPrior:
                 f"shrinkage={self.shrinkage} and least_fraction={self.least_fraction} cannot be "
                 "combined: leave out one of them."
             )
+        check_groups(self.least_fraction, self.all_related)
 
     @property
     def concentration(self) -> ConcentrationPrior:
         """The prior of alpha."""
-        return ConcentrationPrior(self.a, self.b)
+        return ConcentrationPrior(self.a, self.b, self.coarse)
+
+    @property
+    def fraction(self) -> FractionPrior:
+        """The prior of the fraction of related features; it is 1 where there are no two groups."""
+        least = 1.0 if self.least_fraction is None else self.least_fraction
+        return FractionPrior(least, self.all_related, self.coarse)

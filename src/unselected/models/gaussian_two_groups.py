@@ -15,7 +15,7 @@ Here the ratios depend on tau only; sums and products are computed for each node
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +32,6 @@ from unselected.models.gaussian_posterior import (
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
-    FractionPrior,
     Fractions,
     LogLikelihood,
     Nodes,
@@ -247,8 +246,12 @@ def _integrated(
 ) -> Nodes:
     """Return nodes over the mass of prior times likelihood, times that of a new row."""
     likelihood = RealLikelihood(model, contrasts, event)
-    prior = FractionPrior(1.0 if model.least_fraction is None else model.least_fraction)
-    groups = TwoGroups(prior, lambda x: _mixture(likelihood, x, new), model.refinement)
+    groups = TwoGroups(
+        model.fraction,
+        lambda x: _mixtures(likelihood, x, new),
+        model.refinement,
+        partial(_table, likelihood) if new is None else None,
+    )
 
     def log_bound(log_u: Floats) -> Floats:
         bound = likelihood.log_bound(log_u)
@@ -267,14 +270,38 @@ def _integrated(
     return groups.nodes(log_u, log_terms)
 
 
-def _mixture(likelihood: RealLikelihood, log_u: float, new: _NewRow | None) -> LogLikelihood:
-    """Return the log likelihood at a log u as a function of the fraction."""
-    event, u = likelihood.event, np.array([np.exp(log_u), 0.0])
-    logs = likelihood.log_by_feature(u).T
-    if new is not None:
-        logs = logs + new.log_densities(log_u)
-    log_ratio, log_null = logs[:, 0] - logs[:, 1], float(logs[:, 1].sum())
-    log_omitted = log_real_omission(u, event) if event.n_omitted else np.zeros((2, 0))
+def _table(likelihood: RealLikelihood, log_u: Floats, pi: Fractions) -> Floats:
+    """Return the log likelihood at some log u and fractions, shape (log u, fractions)."""
+    event, u = likelihood.event, np.append(np.exp(log_u), 0.0)
+    logs = likelihood.log_by_feature(u)
+    each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
+    log_ratio = (logs[:-1] - logs[-1])[:, np.newaxis]
+    total = np.logaddexp(each.log_related + log_ratio, each.log_rest).sum(axis=2) + logs[-1].sum()
+    if event.n_omitted:
+        log_omitted = log_real_omission(u, event)
+        total += event.log_prob(log_mixed(each, log_omitted[:-1, np.newaxis], log_omitted[-1]))
+    return np.asarray(total)
+
+
+def _mixtures(
+    likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
+) -> list[LogLikelihood]:
+    """Return, for each log u, the log likelihood as a function of the fraction."""
+    event, u = likelihood.event, np.append(np.exp(log_u), 0.0)
+    logs = likelihood.log_by_feature(u)
+    log_omitted = log_real_omission(u, event) if event.n_omitted else np.zeros((u.size, 0))
+    mixtures = []
+    for i, x in enumerate(log_u.tolist()):
+        related, null = logs[i], logs[-1]
+        if new is not None:
+            related, null = (logs[[i, -1]] + new.log_densities(x).T)[:]
+        mixtures.append(_mixture(event, related, null, log_omitted[[i, -1]]))
+    return mixtures
+
+
+def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Floats) -> LogLikelihood:
+    """Return the log likelihood as a function of the fraction, given those of each feature."""
+    log_ratio, log_null = related - null, float(null.sum())
 
     def log_likelihood(pi: Fractions) -> Floats:
         total = log_product(pi, log_ratio) + log_null

@@ -25,6 +25,13 @@ class SharedTable:
         self._omission: dict[tuple[float, int], Omission] = {}
         self._overall: dict[tuple[float, int], Omission] = {}
 
+    def forget_cuts(self) -> None:
+        """Forget the omission probabilities, which the next data set does not need."""
+        self._cuts.clear()
+        self._counted.clear()
+        self._omission.clear()
+        self._overall.clear()
+
     def number_of(self, cut: Fraction | None) -> int:
         """Return an index for a cut, because fractions are slow to look up."""
         if cut not in self._cuts:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from unselected._typing import Floats
 from unselected.numerics.quadrature import NEGLIGIBLE, log_sum, trapezoid
@@ -27,6 +27,8 @@ _FARTHEST = 4.2
 # Allowed change when every second node of t, or of alpha, is left out. In t the error of the full
 # rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
 _TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
+# Values of log(pi) of the coarse rule.
+_N_COARSE = 12
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
 # Elements of a table over nodes and features that are processed at a time.
@@ -54,10 +56,10 @@ LogLikelihood = Callable[[Fractions], Floats]
 
 @dataclass(frozen=True)
 class FractionPrior:
-    """pi is log-uniform from ``least`` to 1.
+    """pi is log-uniform from ``least`` to 1, or 1 with probability ``all_related``.
 
     With ``least`` = 1 / p the logarithm of the number of related features is uniform, from one
-    feature to all.
+    feature to all. ``coarse`` places few nodes: see `ConcentrationPrior`.
 
     The rule is placed in t, where log(pi) = log(least) s and s = 1 / (1 + exp(3.14... sinh(t))).
     The prior decays double-exponentially at both ends of t, so that a trapezoid rule needs no end
@@ -65,6 +67,8 @@ class FractionPrior:
     """
 
     least: float
+    all_related: float = 0.0
+    coarse: bool = False
 
     def fractions(self, t: Floats) -> Fractions:
         """Return pi at these values of t."""
@@ -83,6 +87,8 @@ class FractionPrior:
         """Draw pi, or use the one given, and which of the features are related."""
         if fraction is None:
             fraction = float(self.least ** rng.random())
+            if self.all_related and rng.random() < self.all_related:
+                fraction = 1.0
         return {"fraction": fraction, "related": rng.random(n_features) < fraction}
 
     def integrate(self, log_likelihood: LogLikelihood, refinement: int) -> tuple[Floats, Floats]:
@@ -95,11 +101,37 @@ class FractionPrior:
         """
         if self.least == 1.0:
             return np.zeros(1), log_likelihood(self.fractions(np.zeros(1)))
+        if self.coarse:
+            t, log_prior = self.few_nodes()
+            return t, np.asarray(log_prior + log_likelihood(self.fractions(t)))
 
         def log_density(t: Floats) -> Floats:
             return np.asarray(self.log_density(t) + log_likelihood(self.fractions(t)))
 
         return trapezoid(log_density, -_FARTHEST, _FARTHEST, refinement, _TOLERANCE)
+
+    def few_nodes(self) -> tuple[Floats, Floats]:
+        """Return t at the midpoints of equal parts of log(pi), and at infinity, where pi is 1.
+
+        The second array has their log probabilities.
+        """
+        if self.least == 1.0:
+            return np.zeros(1), np.zeros(1)
+        shares = (np.arange(_N_COARSE) + 0.5) / _N_COARSE
+        t = np.arcsinh(-logit(shares) / np.pi)
+        log_prior = np.full(_N_COARSE, np.log1p(-self.all_related) - np.log(_N_COARSE))
+        if self.all_related:
+            t = np.append(t, np.inf)
+            log_prior = np.append(log_prior, np.log(self.all_related))
+        return t, log_prior
+
+
+def check_groups(least_fraction: float | None, all_related: float) -> None:
+    """Raise where a probability that all features are related has no other group beside it."""
+    if all_related and least_fraction is None:
+        raise ValueError(
+            f"all_related={all_related} needs least_fraction: without it all features are related."
+        )
 
 
 class Nodes(NamedTuple):
@@ -127,30 +159,35 @@ class TwoGroups:
     Parameters
     ----------
     prior : FractionPrior
-    mixture : callable
-        Returns the log likelihood at a log u as a function of pi.
+    mixtures : callable
+        Returns, for each of some log u, the log likelihood as a function of pi.
     refinement : int
+    table : callable, default=None
+        Returns the log likelihood at some log u and pi, (log u, pi): faster for the coarse rule,
+        which has the same pi at all of them.
     """
 
     def __init__(
         self,
         prior: FractionPrior,
-        mixture: Callable[[float], LogLikelihood],
+        mixtures: Callable[[Floats], list[LogLikelihood]],
         refinement: int,
+        table: Callable[[Floats, Fractions], Floats] | None = None,
     ) -> None:
-        self._prior, self._mixture, self._refinement = prior, mixture, refinement
+        self._prior, self._mixtures, self._refinement = prior, mixtures, refinement
+        self._table = table
         self._rules: dict[float, tuple[Floats, Floats]] = {}
 
     def log_total(self, log_u: Floats) -> Floats:
         """Return the log likelihood at each of some log u, averaged over pi."""
-        return np.array([log_sum(self._rule(float(x))[1]) for x in log_u])
+        return np.array([log_sum(log_terms) for _, log_terms in self._rules_at(log_u)])
 
     def nodes(self, log_u: Floats, log_terms: Floats) -> Nodes:
         """Return nodes of log u and pi, without those that add nothing.
 
         ``log_terms`` are those of log u alone, which include `log_total`.
         """
-        rules = [self._rule(float(x)) for x in log_u]
+        rules = self._rules_at(log_u)
         terms = [
             inner + (term - log_sum(inner))
             for (_, inner), term in zip(rules, log_terms, strict=True)
@@ -161,15 +198,23 @@ class TwoGroups:
         fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])
         return Nodes(log_u[kept], alpha_of, fractions, joint.log_terms[live])
 
-    def _rule(self, log_u: float) -> tuple[Floats, Floats]:
-        if log_u not in self._rules:
-            log_likelihood = self._mixture(log_u)
+    def _rules_at(self, log_u: Floats) -> list[tuple[Floats, Floats]]:
+        new = np.array([x for x in log_u if float(x) not in self._rules])
+        if new.size and self._prior.coarse and self._table is not None:
+            t, log_prior = self._prior.few_nodes()
+            terms = self._table(new, self._prior.fractions(t)) + log_prior
+            self._rules |= {x: (t, row) for x, row in zip(new.tolist(), terms, strict=True)}
+        elif new.size:
+            for x, log_likelihood in zip(new.tolist(), self._mixtures(new), strict=True):
+                self._rules[x] = self._rule(log_likelihood)
+        return [self._rules[float(x)] for x in log_u]
+
+    def _rule(self, log_likelihood: LogLikelihood) -> tuple[Floats, Floats]:
+        if not self._prior.coarse:
             some = log_likelihood(self._prior.fractions(np.linspace(-_FARTHEST, _FARTHEST, 9)))
-            rule = np.zeros(1), np.full(1, -np.inf)  # where the data are impossible
-            if not np.all(np.isneginf(some)):
-                rule = self._prior.integrate(log_likelihood, self._refinement)
-            self._rules[log_u] = rule
-        return self._rules[log_u]
+            if np.all(np.isneginf(some)):
+                return np.zeros(1), np.full(1, -np.inf)  # where the data are impossible
+        return self._prior.integrate(log_likelihood, self._refinement)
 
     def _flat(self, log_u: Floats, places: list[Floats], terms: list[Floats]) -> Nodes:
         alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])

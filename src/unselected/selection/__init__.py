@@ -2,14 +2,15 @@
 
 Public modules
 --------------
-correlation  |COR| of binary features, compared in exact integers
-count_scores the scores of binary columns
-events       what is known of the omitted features; models condition on it
-explained    R^2 of binary features with several classes, compared in exact integers
-leaving_out  the scores without some of the cases
-real_scores  the scores of real-valued columns
-record       `Selection`, which features were kept and why
-rules        top k, threshold, all, preselected; how ties at the cut are broken
-scores       what a rule asks of the scores of columns
-streaming    streaming top-k selection, so that memory does not grow with the number of columns
+correlation   |COR| of binary features, compared in exact integers
+count_scores  the scores of binary columns
+events        what is known of the omitted features; models condition on it
+explained     R^2 of binary features with several classes, compared in exact integers
+families      the scores of a table with binary and real-valued columns
+leaving_out   the scores without some of the cases
+real_scores   the scores of real-valued columns
+record        `Selection`, which features were kept and why
+rules         top k, threshold, all, preselected; how ties at the cut are broken
+scores        what a rule asks of the scores of columns
+streaming     streaming top-k selection, so that memory does not grow with the number of columns
 """

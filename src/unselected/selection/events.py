@@ -220,3 +220,25 @@ class RealEvent:
     def emptied(self) -> "RealEvent":
         """Return the same cut with nothing known to be below it: the uncorrected method."""
         return replace(self, n_features=np.zeros_like(self.n_features))
+
+
+@dataclass(frozen=True)
+class FamilyEvent:
+    """What is known of the omitted features of each family; None where it has no columns."""
+
+    # Whether omitted features that are constant are left out of it: real-valued ones are.
+    skips_constant: ClassVar[bool] = True
+
+    binary: Event | None
+    real: RealEvent | None
+    statistic: Statistic
+
+    @property
+    def n_omitted(self) -> int:
+        """How many omitted features the event speaks of."""
+        return sum(each.n_omitted for each in (self.binary, self.real) if each is not None)
+
+    def emptied(self) -> "FamilyEvent":
+        """Return the same cut with nothing known to be below it: the uncorrected method."""
+        binary = None if self.binary is None else self.binary.emptied()
+        return replace(self, binary=binary, real=None if self.real is None else self.real.emptied())

@@ -2,18 +2,26 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Floats
-from unselected.columns.blocks import Columns, in_threads, shifted, wide_blocks
+from unselected._typing import ColumnNamer, Floats, Ints
+from unselected.columns.blocks import (
+    Columns,
+    find_missing,
+    in_threads,
+    picked,
+    shifted,
+    wide_blocks,
+)
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.count_scores import CountScores
+from unselected.selection.families import FamilyScores, KeyReader
 from unselected.selection.real_scores import RealScores
 from unselected.selection.streaming import Accumulator, StreamingSelection
-from unselected.statistics.binarizing import Binarize
+from unselected.statistics.binarizing import Binarize, are_bits
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.leaving_out import (
     LeftOut,
@@ -22,9 +30,13 @@ from unselected.statistics.leaving_out import (
     counts_without,
     line_moments_without,
 )
-from unselected.statistics.moments import LineMoments
+from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.normal_scores import normal_score_moments_without
 
-S = TypeVar("S", CountScores, RealScores)
+S = TypeVar("S", CountScores, RealScores, FamilyScores)
+
+# Whether real-valued columns are scored and modelled as they are, or by their normal scores.
+Marginals = Literal["raw", "normal"]
 
 
 def count_scores_without(
@@ -109,6 +121,80 @@ def line_scores_without(
 
     blocks = wide_blocks(X)
     return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+
+
+class _FamilyBlock(NamedTuple):
+    """The statistics of a block without a set of cases: binary columns first, then the others."""
+
+    places: tuple[Ints, Ints]
+    counts: tuple[ClassCounts, Floats] | None
+    moments: ClassMoments | None
+
+    def scores(self, subset: ColumnSubset, keys: KeyReader) -> FamilyScores:
+        """Return the scores of these columns of a table."""
+        binary = real = None
+        if self.counts is not None:
+            part = subset.take(self.places[0])
+            binary = CountScores.of_part(Counted(*self.counts), part, by_total=True)
+        if self.moments is not None:
+            real = RealScores.of(self.moments, subset.take(self.places[1]))
+        return FamilyScores(binary, real, keys)
+
+
+def family_scores_without(
+    X: Columns,
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+    marginals: tuple[Marginals, ...],
+    keys: KeyReader,
+) -> list[list[FamilyScores]]:
+    """Return the scores of binary and real-valued columns, without each of some sets of cases.
+
+    There is a list for each of the marginals. A column is binary where all its values are 0 or 1,
+    in all cases, those left out included: its kind does not depend on the set. Where some of its
+    values are missing it is real-valued, because the omission probability of binary features takes
+    long for many patterns of known values.
+    """
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[_FamilyBlock]:
+        find_missing(values, names, missing_allowed=True)
+        bits = are_bits(values)
+        places = np.flatnonzero(bits), np.flatnonzero(~bits)
+        counts: list[Any] = [None] * len(sets)
+        if places[0].size:
+            ones, named = values[:, places[0]], picked(names, places[0])
+            counts = list(counts_without(ones, y, None, named, sets, n_classes=n_classes))
+        real, named = values[:, places[1]], picked(names, places[1])
+        for each in marginals:
+            moments: Any = [None] * len(sets)
+            if places[1].size:
+                moments = _real_moments(real, y, n_classes, named, sets, each)
+            yield from (_FamilyBlock(places, *both) for both in zip(counts, moments, strict=True))
+
+    def score(part: _FamilyBlock, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
+        return part.scores(subset, keys)
+
+    blocks, each_set = wide_blocks(X), sets * len(marginals)
+    each = _scores_without(
+        X, blocks, label, each_set, new_stream, block, score, FamilyScores.united
+    )
+    return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
+
+
+def _real_moments(
+    X: NDArray[Any],
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    marginals: Marginals,
+) -> Iterator[ClassMoments]:
+    if marginals == "normal":
+        return normal_score_moments_without(X, y, n_classes, label, sets)
+    return (some.moments for some in class_moments_without(X, y, n_classes, label, sets))
 
 
 def _scores_without(

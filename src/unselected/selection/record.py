@@ -6,7 +6,7 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.selection.events import Event, RealEvent, Statistic
+from unselected.selection.events import Event, FamilyEvent, RealEvent, Statistic
 
 Ties = Literal["first", "random"]
 
@@ -14,7 +14,7 @@ Ties = Literal["first", "random"]
 Rule = Literal["top k", "threshold", "all"]
 
 
-E = TypeVar("E", bound=Event | RealEvent)
+E = TypeVar("E", bound=Event | RealEvent | FamilyEvent)
 
 
 @dataclass(frozen=True, eq=False)

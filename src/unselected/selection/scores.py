@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.events import Event, RealEvent, Statistic
+from unselected.selection.events import Event, FamilyEvent, RealEvent, Statistic
 from unselected.statistics.unscored import Unscored
 
-E_co = TypeVar("E_co", bound=Event | RealEvent, covariant=True)
+E_co = TypeVar("E_co", bound=Event | RealEvent | FamilyEvent, covariant=True)
 
 
 class Scores(Protocol[E_co]):

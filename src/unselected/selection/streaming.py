@@ -18,6 +18,7 @@ from unselected.columns.blocks import Columns
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import CLOSE
 from unselected.selection.count_scores import CountScores
+from unselected.selection.families import FamilyScores
 from unselected.selection.real_scores import RealScores
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counting import over_counts
@@ -25,7 +26,7 @@ from unselected.statistics.counts import Counted
 from unselected.statistics.moments import ClassMoments, LineMoments
 from unselected.statistics.summing import over_class_moments, over_line_moments
 
-S = TypeVar("S", CountScores, RealScores)
+S = TypeVar("S", CountScores, RealScores, FamilyScores)
 
 # Number of columns that gives the first bound.
 _FEW = 4096

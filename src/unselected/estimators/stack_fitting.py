@@ -1,0 +1,395 @@
+"""The fit of an average over models: folds, evidence on cases left out, weights, members.
+
+The models differ in the number of features they keep, and in how real-valued features are
+transformed. Every one is fitted again without each fold, selection and transform included, and
+gives the cases of the fold evidence for the classes. From that evidence come the weights of the
+models and of their likelihoods, and the power of each likelihood.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats, Ints
+from unselected.columns.content_keys import Keys, column_keys, row_keys
+from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior, PowerPrior
+from unselected.estimators.divisions import divided
+from unselected.estimators.fitting import KeptValues
+from unselected.estimators.inputs import TrainingTable
+from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.families import FittedFamilies
+from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.predictor import ClassPredictor
+from unselected.fitted.stack import FittedStack, Member
+from unselected.models.batch import SharedTables
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.gaussian import GaussianModel
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.correlation import CLOSE
+from unselected.selection.families import FamilyScores
+from unselected.selection.leaving_out import Marginals, family_scores_without
+from unselected.selection.record import Selection
+from unselected.selection.rules import SelectionRule
+from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.leaving_out import LeftOut
+from unselected.statistics.normal_scores import NormalScores
+
+# Folds of a division, the largest number of divisions, and cases that they leave out in all.
+_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 5, 400
+# Columns whose content gives the keys of the rows.
+_KEY_COLUMNS = 1000
+# Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
+_FOR_NORMAL = 2.0
+# A model with less weight than this is left out of the average.
+_LEAST_WEIGHT = 0.01
+# Powers of the likelihood with guards and without.
+_NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
+
+
+class FamilyModels(NamedTuple):
+    """The models of the families, with the prior of the class probabilities."""
+
+    binary: BernoulliModel
+    real: GaussianModel
+    pseudocounts: Floats
+
+
+def _say_nothing(done: int, of: int) -> None:
+    """Be told of a step, and show nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class StackFitting:
+    """Everything that the fit of an average over models needs.
+
+    Attributes
+    ----------
+    table : TrainingTable
+    rule : SelectionRule
+        Its k does not matter: each model has its own.
+    corrected : bool
+        Whether the models are conditioned on the selection.
+    models : FamilyModels
+    ks : tuple of (int or None)
+        Numbers of features to average over, increasing; None for a rule without k.
+    marginals : tuple of {"raw", "normal"}
+    guarded : {"none", "tempered", "auto"}
+        Whether the power of the likelihood is learned, and other likelihoods are tried.
+    seed : int
+        Of the folds.
+    groups : array of shape (n,) or None
+        Cases with the same number stay together.
+    store_scores : bool
+        Whether the scores of all columns are kept.
+    tell : callable
+        Is told of each step, with the number of all steps.
+    """
+
+    table: TrainingTable
+    rule: SelectionRule
+    corrected: bool
+    models: FamilyModels
+    ks: tuple[int | None, ...]
+    marginals: tuple[Marginals, ...]
+    guarded: str
+    seed: int
+    groups: Ints | None
+    store_scores: bool = False
+    tell: Callable[[int, int], None] = _say_nothing
+
+    @property
+    def everyone(self) -> LeftOut:
+        """The set of no cases: nothing is left out."""
+        return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
+
+    def learned(self, left: LeftOut | None = None) -> "LearnedStack":
+        """Learn everything from the cases that are not left out."""
+        return _Learning.start(self, left or self.everyone).finish()
+
+    def with_k(self, k: int | None) -> SelectionRule:
+        """Return the rule that keeps k features."""
+        return replace(self.rule, k=k)
+
+    def scores_of(
+        self,
+        sets: list[LeftOut],
+        new_stream: Callable[[], StreamingSelection],
+        marginals: tuple[Marginals, ...],
+        keys: Callable[[Ints], Keys],
+    ) -> list[list[FamilyScores]]:
+        """Return the scores without each set of cases; see `family_scores_without`."""
+        t = self.table
+        return family_scores_without(
+            t.X, t.y, t.classes.size, t.label, sets, new_stream, marginals, keys
+        )
+
+    def check_classes_left(self, sets: list[LeftOut]) -> None:
+        """Raise where a set contains all cases of a class."""
+        y, classes = self.table.y, self.table.classes
+        for left in sets:
+            here = np.bincount(y[left.kept], minlength=classes.size)
+            if not here.all():
+                g = int(np.argmin(here))
+                size = int(np.count_nonzero(y == g))
+                what = "cases" if self.groups is None else "groups of cases"
+                raise ValueError(
+                    f"class {classes.tolist()[g]!r} has too few {what} ({size} cases): leaving "
+                    "some out leaves none of it. Add cases of that class, or drop or merge it."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedStack:
+    """What was learned.
+
+    Attributes
+    ----------
+    scores : FamilyScores
+        Of all columns, by the marginals that were chosen.
+    selection : Selection
+        Of the member with the most features.
+    predictor : ClassPredictor
+        Of `FittedStack`.
+    log_evidence : dict
+        Log P(classes of cases left out) by (marginals, k).
+    marginals : {"raw", "normal"}
+    key_values : array of shape (n, columns)
+        The values of the columns by whose content the cases were divided into folds.
+    """
+
+    scores: FamilyScores
+    selection: Selection[Any]
+    predictor: ClassPredictor
+    log_evidence: dict[tuple[Marginals, int | None], float]
+    marginals: Marginals
+    key_values: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Learning:
+    """A fit under way, to the cases that are not left out.
+
+    ``sets`` are all these cases, and then these without each fold of each division.
+    """
+
+    fitting: StackFitting
+    marginals: tuple[Marginals, ...]
+    sets: list[LeftOut]
+    n_divisions: int
+    keys: Callable[[Ints], Keys]
+    key_values: NDArray[Any]
+    tables: SharedTables
+
+    @classmethod
+    def start(cls, fitting: StackFitting, left: LeftOut) -> "_Learning":
+        """Read the table once, and divide the cases into folds by their content."""
+        table, stream = fitting.table, partial(StreamingSelection, _KEY_COLUMNS)
+        raw = fitting.scores_of([left], stream, ("raw",), _numbers_as_keys)[0][0]
+        columns = _strictly_above(raw, _KEY_COLUMNS)
+        values = np.asarray(table.X[:, columns])[left.kept]
+        keys = row_keys(values)
+        marginals = fitting.marginals if raw.real is not None else ("raw",)
+        n, divisions = table.y.size, []
+        if len(marginals) * len(fitting.ks) > 1 or fitting.guarded != "none":
+            wanted = int(np.ceil(_ENOUGH_CASES / left.kept.size))
+            divisions = list(range(min(_MOST_DIVISIONS, wanted)))
+        groups = None if fitting.groups is None else fitting.groups[left.kept]
+        sets = [left]
+        for division in divisions:
+            seed = fitting.seed + (division << 32)
+            fold_of = divided(table.y[left.kept], keys, _N_FOLDS, seed, groups)
+            for fold in np.unique(fold_of):
+                rows = left.kept[fold_of == fold]
+                sets.append(LeftOut.rows(np.union1d(left.out, rows), n, asked=rows))
+        fitting.check_classes_left(sets)
+        of_columns = partial(_keys_of, table.X, left.kept, keys)
+        return cls(fitting, marginals, sets, len(divisions), of_columns, values, SharedTables())
+
+    def finish(self) -> LearnedStack:
+        """Fit all models without each set of cases, weigh them, and keep the best."""
+        fitting = self.fitting
+        widest = fitting.with_k(fitting.ks[-1])
+        stream = StreamingSelection if fitting.store_scores else widest.streaming
+        scores = fitting.scores_of(self.sets, stream, self.marginals, self.keys)
+        columns = KeptValues.of(
+            fitting.table.X, [widest.select(one) for each in scores for one in each]
+        )
+        candidates: dict[tuple[Marginals, int | None], list[_Fit]] = {}
+        n_done, n_all = 0, len(self.marginals) * len(self.sets)
+        for marginals, each in zip(self.marginals, scores, strict=True):
+            for left, one in zip(self.sets, each, strict=True):
+                for fit in self._fits(marginals, left, one, columns):
+                    candidates.setdefault((marginals, fit.k), []).append(fit)
+                n_done += 1
+                fitting.tell(n_done, n_all)
+        averages = {key: self._average(fits[1:]) for key, fits in candidates.items()}
+        evidence = {key: log_evidence for key, (_, log_evidence) in averages.items()}
+        chosen = self._chosen(evidence)
+        members = [(k, candidates[chosen, k][0], *averages[chosen, k]) for k in fitting.ks]
+        kept = self._weighed(members)
+        stack, selection = self._stack(kept, columns, chosen)
+        return LearnedStack(
+            scores[self.marginals.index(chosen)][0],
+            selection,
+            ClassPredictor(stack),
+            evidence,
+            chosen,
+            self.key_values,
+        )
+
+    def _fits(
+        self, marginals: Marginals, left: LeftOut, scores: FamilyScores, columns: KeptValues
+    ) -> "Iterator[_Fit]":
+        """Yield the model of each number of features, fitted without a set of cases."""
+        fitting = self.fitting
+        widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
+        is_binary = scores.of_binary(widest.indices)
+        train, asked = (
+            np.asarray(columns.take(rows, widest), dtype=np.float64)
+            for rows in (left.kept, left.asked)
+        )
+        normal = None
+        if marginals == "normal" and not is_binary.all():
+            normal = NormalScores.learn(train[:, ~is_binary])
+            train[:, ~is_binary] = normal.apply(train[:, ~is_binary])
+            asked[:, ~is_binary] = normal.apply(asked[:, ~is_binary])
+        for k in fitting.ks:
+            selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
+            places = np.searchsorted(widest.indices, selection.indices)
+            fitted = self._fitted(scores, selection)
+            y = fitting.table.y[left.kept]
+            within = None
+            if fitting.guarded == "auto":
+                within = fitted.within_classes(train[:, places], y)
+            predictor = ClassPredictor(fitted, within=within)
+            evidence = predictor.log_evidence(asked[:, places])
+            yield _Fit(k, selection, normal, predictor, evidence, left)
+
+    def _fitted(self, scores: FamilyScores, selection: Selection[Any]) -> FittedFamilies:
+        """Return the models of the families, conditioned on the kept columns and the events."""
+        fitting, indices = self.fitting, selection.indices
+        event = selection.event if fitting.corrected else selection.event.emptied()
+        classes = fitting.table.classes
+        is_binary = scores.of_binary(indices)
+        binary = real = None
+        least: Any = {"least_fraction": 1.0 / max(1, selection.n_features)}
+        models = fitting.models
+        if is_binary.any() or scores.real is None:
+            assert scores.binary is not None
+            counted = scores.binary.take(indices[is_binary])
+            model = models.binary
+            if model.least_fraction is not None:
+                model = replace(model, **least)
+            posterior = self.tables.condition(model, counted.counts, event.binary)
+            binary = FittedBernoulli(
+                model, counted.counts, event.binary, counted.cuts, None, classes, None, posterior
+            )
+        if not is_binary.all() or scores.binary is None:
+            assert scores.real is not None
+            moments = scores.real.take(indices[~is_binary])
+            gaussian = models.real
+            if gaussian.least_fraction is not None:
+                gaussian = replace(gaussian, **least)
+            real = FittedGaussian(gaussian, moments, event.real, models.pseudocounts, classes, None)
+        return FittedFamilies(is_binary, binary, real, None, scores.real is not None)
+
+    def _average(self, fits: "list[_Fit]") -> tuple[LikelihoodAverage, float]:
+        """Return the average over likelihoods, and the log probability of the classes left out."""
+        if not fits:
+            return LikelihoodAverage.as_it_is(), 0.0
+        y = np.concatenate([self.fitting.table.y[fit.left.asked] for fit in fits])
+        prior = np.concatenate(
+            [np.tile(fit.predictor.log_prior(), (fit.left.asked.size, 1)) for fit in fits]
+        )
+        evidence = np.concatenate([fit.evidence for fit in fits], axis=1)
+        power = PowerPrior() if self.fitting.guarded != "none" else _NO_POWER
+        powers = []
+        for own in evidence:
+            cases = replace(HeldOut.of_classes(own, prior, y), weight=1.0 / self.n_divisions)
+            powers.append(PowerPosterior.learn_coarsely(cases, prior=power))
+        logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
+        total = log_sum(logs)
+        return LikelihoodAverage(tuple(powers), np.asarray(logs - total)), float(total)
+
+    def _chosen(self, evidence: dict[tuple[Marginals, int | None], float]) -> Marginals:
+        """Return how real-valued features are transformed."""
+        if len(self.marginals) == 1:
+            return self.marginals[0]
+        raw, normal = (
+            log_sum(np.array([evidence[name, k] for k in self.fitting.ks]))
+            for name in ("raw", "normal")
+        )
+        return "raw" if raw > normal + _FOR_NORMAL else "normal"
+
+    def _weighed(self, members: list[Any]) -> list[Any]:
+        """Return the members with enough weight, each with its log weight."""
+        logs = np.array([log_evidence for *_, log_evidence in members])
+        logs = logs - log_sum(logs)
+        some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
+        logs = logs - log_sum(logs[some])
+        return [
+            (fit, average, log)
+            for (_, fit, average, _), log, stays in zip(members, logs, some, strict=True)
+            if stays
+        ]
+
+    def _stack(
+        self, kept: list[Any], columns: KeptValues, marginals: Marginals
+    ) -> tuple[FittedStack, Selection[Any]]:
+        """Return the average over the members that were kept, and the selection of the widest."""
+        widest: _Fit = kept[-1][0]
+        indices, names = widest.selection.indices, self.fitting.table.names
+        members = tuple(
+            Member(
+                np.searchsorted(indices, fit.selection.indices),
+                replace(fit.predictor, average=average),
+            )
+            for fit, average, _ in kept
+        )
+        normal = None
+        if marginals == "normal" and widest.normal is not None:
+            fitted = widest.predictor.fitted
+            assert isinstance(fitted, FittedFamilies)
+            values = columns.take(widest.left.kept, widest.selection)
+            normal = NormalScores.learn(values[:, ~fitted.is_binary])
+        logs = np.array([log for *_, log in kept])
+        stack = FittedStack(members, logs, normal, None if names is None else names[indices])
+        return stack, widest.selection
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A model of one number of features, and its evidence on the cases that were asked for."""
+
+    k: int | None
+    selection: Selection[Any]
+    normal: NormalScores | None
+    predictor: ClassPredictor
+    evidence: Floats
+    left: LeftOut
+
+
+def _strictly_above(scores: FamilyScores, k: int) -> Ints:
+    """Return the columns above the k-th largest score, or all: a set without ties to break."""
+    rough, columns = scores.rough, scores.subset.columns
+    if rough.size < k:
+        return columns
+    kth = np.partition(rough, rough.size - k)[rough.size - k]
+    return np.asarray(columns[rough > kth * (1.0 + CLOSE)])
+
+
+def _numbers_as_keys(columns: Ints) -> Keys:
+    """Return keys where no ties are broken."""
+    return columns.astype(np.uint64)
+
+
+def _keys_of(X: Any, rows: Ints, of_rows: Keys, columns: Ints) -> Keys:
+    """Return the keys of columns of a table."""
+    values: NDArray[Any] = np.asarray(X[:, columns])
+    return column_keys(values[rows], of_rows)

@@ -1,0 +1,331 @@
+"""An average over models of classes, each fitted to some of the kept columns.
+
+The members differ in how many features they keep. Their weights, and those of the likelihoods of
+each, are learned from cases left out. A prediction averages the probabilities of the members.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected.fitted.base import FittedClasses, Related, Seen, real_rows
+from unselected.fitted.effects import Effect
+from unselected.fitted.explanations import path_contributions
+from unselected.fitted.families import FittedFamilies
+from unselected.fitted.json_checks import (
+    Entries,
+    Fault,
+    check_list,
+    check_real,
+    check_reals,
+    check_record,
+    check_whole,
+)
+from unselected.fitted.json_parts import parse_names
+from unselected.fitted.predictor import ClassPredictor, predictor_of
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.events import FamilyEvent
+from unselected.statistics.binarizing import AS_IS, binarize_columns
+from unselected.statistics.normal_scores import MOST_KNOTS, NormalScores
+
+# Members, likelihoods and powers with less weight than this are left out of intervals.
+_UNLIKELY = 1e-4
+
+
+class Member(NamedTuple):
+    """A model of the average.
+
+    Attributes
+    ----------
+    columns : array of int
+        Its columns among the kept ones, in increasing order.
+    predictor : ClassPredictor
+        Of `FittedFamilies`, with its likelihoods.
+    """
+
+    columns: Ints
+    predictor: ClassPredictor
+
+    @property
+    def fitted(self) -> FittedFamilies:
+        """The fitted model."""
+        fitted = self.predictor.fitted
+        assert isinstance(fitted, FittedFamilies)
+        return fitted
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStack(FittedClasses):
+    """The members with their weights, and how values are transformed for all of them.
+
+    Attributes
+    ----------
+    members : tuple of Member
+        The one with the most columns last: it has all kept columns.
+    log_weights : array of shape (members,)
+        Logs of their posterior probabilities.
+    normal : NormalScores or None
+        The transform of the real-valued columns; None where values are used as they are.
+    names : array of shape (k,) or None
+    """
+
+    kind: ClassVar[str] = "classifier"
+    keys: ClassVar[tuple[str, ...]] = ("members", "log_weights", "normal")
+
+    members: tuple[Member, ...]
+    log_weights: Floats
+    normal: NormalScores | None
+    names: NDArray[Any] | None
+
+    @property
+    def main(self) -> FittedFamilies:
+        """The member with all kept columns."""
+        return self.members[-1].fitted
+
+    @property
+    def weights(self) -> Floats:
+        """The posterior probabilities of the members."""
+        return np.asarray(np.exp(self.log_weights))
+
+    @property
+    def classes(self) -> NDArray[Any]:  # type: ignore[override]
+        """The classes, shape (G,)."""
+        return self.main.classes
+
+    @property
+    def event(self) -> FamilyEvent:
+        """The event of the member with all kept columns."""
+        return self.main.event
+
+    @property
+    def n_columns(self) -> int:
+        """The number of kept columns."""
+        return self.main.n_columns
+
+    @property
+    def n_samples(self) -> int:
+        """The number of training cases."""
+        return self.main.n_samples
+
+    @property
+    def class_sizes(self) -> dict[Any, int]:
+        """The numbers of training cases by class."""
+        return self.main.class_sizes
+
+    @property
+    def is_binary(self) -> Bools:
+        """Which of the kept columns are binary."""
+        return self.main.is_binary
+
+    @property
+    def log_psi(self) -> Floats:
+        """Log of the class probabilities before any feature is seen."""
+        return self.main.log_psi
+
+    @property
+    def numbers(self) -> list[Floats]:
+        """Arrays of the posteriors, which are finite if the model's numbers are consistent."""
+        return [array for member in self.members for array in member.fitted.numbers]
+
+    def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
+        """Return rows of the kept columns as the members see them; NaN is missing."""
+        rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
+        if bits.any():
+            places = np.flatnonzero(bits)
+            cuts = np.full(places.size, AS_IS)
+            values = rows[:, bits]
+            binarize_columns(values, cuts, None, lambda j: label(int(places[j])), True)
+        if self.normal is None:
+            return rows
+        rows = rows.copy()
+        rows[:, ~bits] = self.normal.apply(rows[:, ~bits])
+        return rows
+
+    def _each(self, rows: NDArray[Any]) -> Iterator[tuple[Member, float, Floats]]:
+        """Yield each member, its log weight, and its log evidence by likelihood."""
+        for member, log_weight in zip(self.members, self.log_weights.tolist(), strict=True):
+            yield member, log_weight, member.predictor.log_evidence(rows[:, member.columns])
+
+    def log_evidence(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(class | row) less log P(class), shape (rows, G).
+
+        This is the evidence that, with the class probabilities of the training set, gives the
+        average over the members.
+        """
+        parts = [
+            member.predictor.average.log_proba(evidence, self.log_psi) + log_weight
+            for member, log_weight, evidence in self._each(rows)
+        ]
+        return np.asarray(log_sum(np.array(parts), axis=0) - self.log_psi)
+
+    def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return the same for each member, likelihood and power, and their log weights.
+
+        Powers that have little weight are left out.
+        """
+        logs, log_weights = [], []
+        for member, log_weight, evidence in self._each(rows):
+            average = member.predictor.average
+            for power, log_likelihood, own in zip(
+                average.powers, average.log_weights, evidence, strict=True
+            ):
+                joint = power.log_weights + log_likelihood + log_weight
+                for node in np.flatnonzero(joint > np.log(_UNLIKELY)):
+                    one = replace(
+                        power,
+                        eta=power.eta[[node]],
+                        epsilon=power.epsilon[[node]],
+                        log_weights=np.zeros(1),
+                    )
+                    logs.append(one.log_proba(own, self.log_psi) - self.log_psi)
+                    log_weights.append(joint[node])
+        weights = np.array(log_weights)
+        # Given the row all nodes keep their weights: those of P(row | node) are already in them.
+        return np.stack(logs, axis=2), weights - log_sum(weights)
+
+    def log_by_feature(self, rows: NDArray[Any]) -> Floats:
+        """Return what each feature adds to `log_evidence`, shape (rows, k, G); see `explain`."""
+        result = np.zeros((*rows.shape, self.classes.size))
+        terms = []
+        for member, log_weight, evidence in self._each(rows):
+            terms.append((member.predictor.average, log_weight, evidence))
+        for member, factors in zip(
+            self.members, path_contributions(terms, self.log_psi), strict=True
+        ):
+            by_feature = member.predictor.log_by_feature(rows[:, member.columns])
+            # (likelihoods, rows, k, G) with (likelihoods, rows, G, G)
+            result[:, member.columns] += np.einsum("lrkh,lrgh->rkg", by_feature, factors)
+        return result + self._rest(result, rows)
+
+    def _rest(self, found: Floats, rows: NDArray[Any]) -> Floats:
+        """Return what is missing from contributions, spread in proportion to their size."""
+        evidence = self.log_evidence(rows)
+        missing = (evidence - evidence.mean(axis=1, keepdims=True)) - (
+            found - found.mean(axis=2, keepdims=True)
+        ).sum(axis=1)
+        size = np.abs(found - found.mean(axis=2, keepdims=True)) + 1e-300
+        return np.asarray(size / size.sum(axis=1, keepdims=True) * missing[:, np.newaxis])
+
+    @property
+    def related(self) -> Related | None:
+        """What is known of which features are related, by the member with all of them."""
+        return self.main.related
+
+    def omission_probability(self, concentration: Floats) -> Floats:
+        """Return P(a feature is at most at the cut | concentration), see `FittedFamilies`."""
+        return self.main.omission_probability(concentration)
+
+    def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
+        """Return the effects of the kept features, by the member with all of them."""
+        return self.main.effects(tails)
+
+    def describe(self, scores: Sequence[float]) -> list[Entries]:
+        """Return what is known of each kept feature, in plain types and in their order."""
+        return self.main.describe(scores)
+
+    def _own_cells(self, told: Entries) -> dict[str, str]:
+        return self.main._own_cells(told)
+
+    @property
+    def priors(self) -> Entries:
+        """The hyperparameters by the names of the estimator's parameters."""
+        return self.main.priors
+
+    @cached_property
+    def in_words(self) -> list[str]:
+        """What was learned from cases left out, in sentences."""
+        each = ", ".join(
+            f"{member.columns.size} with probability {weight:.2f}"
+            for member, weight in zip(self.members, self.weights, strict=True)
+        )
+        marginals = "as they are" if self.normal is None else "by their normal scores"
+        sentences = [f"Predictions average over models of the strongest features: {each}."]
+        if not self.is_binary.all():
+            sentences.append(f"Real-valued features are modelled {marginals}.")
+        return sentences
+
+    def to_json(self) -> Entries:
+        """Return the entries of ``keys`` for a model file."""
+        normal = self.normal
+        return {
+            "members": [
+                {
+                    "columns": member.columns,
+                    **member.fitted.to_json(),
+                    **member.predictor.more_entries(),
+                }
+                for member in self.members
+            ],
+            "log_weights": self.log_weights,
+            "normal": None
+            if normal is None
+            else {
+                "values": [values.tolist() for values in normal.values],
+                "scores": [scores.tolist() for scores in normal.scores],
+                "slopes": normal.slopes,
+            },
+        }
+
+    @classmethod
+    def from_json(cls, entries: Entries) -> Self:
+        """Return a model from its entries, each checked."""
+        records = check_list(entries["members"], "members")
+        if not records:
+            raise Fault("members is empty.")
+        last = check_record(records[-1], "members", _MEMBER, _GUARDS)
+        k = len(check_list(last["families"], "families"))
+        members = tuple(_parse_member(record, k) for record in records)
+        if members[-1].columns.size != k:
+            raise Fault("the last of members does not have all kept columns.")
+        logs = check_reals(entries["log_weights"], "log_weights", len(members), -1e9, 1e-9)
+        if abs(np.exp(logs).sum() - 1.0) > 1e-9:
+            raise Fault(f"log_weights make a sum of {np.exp(logs).sum():.6g}, not 1.")
+        n_real = int((~members[-1].fitted.is_binary).sum())
+        normal = _parse_normal(entries["normal"], n_real)
+        return cls(members, logs, normal, parse_names(entries["names"], k))
+
+
+_MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")
+
+
+def _parse_member(entry: object, k: int) -> Member:
+    record = check_record(entry, "members", _MEMBER, _GUARDS)
+    columns = np.array(
+        [
+            check_whole(column, "members columns", 0, k - 1)
+            for column in check_list(record["columns"], "members columns")
+        ],
+        dtype=np.intp,
+    )
+    if np.any(np.diff(columns) <= 0):
+        raise Fault("members columns do not increase.")
+    fitted = FittedFamilies.from_json({**record, "names": None})
+    if fitted.n_columns != columns.size:
+        raise Fault(f"members columns has {columns.size} columns, families {fitted.n_columns}.")
+    predictor = predictor_of(fitted, record)
+    assert isinstance(predictor, ClassPredictor)
+    return Member(columns, predictor)
+
+
+def _parse_normal(entry: object, n_real: int) -> NormalScores | None:
+    if entry is None:
+        return None
+    fields = check_record(entry, "normal", ("values", "scores", "slopes"))
+    slopes = check_reals(fields["slopes"], "normal slopes", n_real, 0.0, 1e300)
+    knots = []
+    each = (check_list(fields[name], f"normal {name}", n_real) for name in ("values", "scores"))
+    for values, scores in zip(*each, strict=True):
+        n = check_whole(len(check_list(values, "normal values")), "normal knots", 1, MOST_KNOTS)
+        own = check_reals(values, "normal values", n)
+        if np.any(np.diff(own) <= 0.0):
+            raise Fault("normal values do not increase.")
+        knots.append((own, np.array([check_real(z, "normal scores", -40, 40) for z in scores])))
+        if knots[-1][1].size != n:
+            raise Fault("normal has other numbers of values and scores.")
+    values, scores = zip(*knots, strict=True) if knots else ((), ())
+    return NormalScores(tuple(values), tuple(scores), slopes)

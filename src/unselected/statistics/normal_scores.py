@@ -1,0 +1,198 @@
+"""Normal scores: a monotone transform of each column that makes its marginal distribution normal.
+
+The value with rank r among m known values becomes the normal quantile of (r - 1/2) / m; equal
+values share their mean rank. Raw intensities, ratios and counts are often far from normal, and a
+column's extreme values then dominate its mean and its variance. New values are interpolated between
+the training values. Beyond these the transform continues as a straight line, for one unit at most:
+an extreme value stays extreme, but not by any amount.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected.columns.blocks import check_finite
+from unselected.statistics.leaving_out import LeftOut
+from unselected.statistics.moments import ClassMoments
+
+# Largest distance beyond the scores of the training values.
+_TAIL = 1.0
+# Distinct training values that the transform of new values passes through.
+MOST_KNOTS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class NormalScores:
+    """The transform of k columns.
+
+    Attributes
+    ----------
+    values, scores : tuples of arrays
+        For each column: increasing training values, and their scores. A constant column has one.
+    slopes : array of shape (k,)
+        Units of the score for one unit of the value, beyond the training values.
+    """
+
+    values: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+    slopes: Floats
+
+    @classmethod
+    def learn(cls, X: NDArray[Any]) -> "NormalScores":
+        """Learn the transform from the training rows (n, k); NaN is a missing value.
+
+        >>> scores = NormalScores.learn(np.array([[1.0], [10.0], [100.0]]))
+        >>> scores.apply(np.array([[1.0], [10.0], [55.0], [1000.0]])).round(3).ravel().tolist()
+        [-0.967, 0.0, 0.484, 1.967]
+        """
+        knots = [_knots(np.asarray(column, dtype=np.float64)) for column in X.T]
+        values, scores, slopes = zip(*knots, strict=True) if knots else ((), (), ())
+        return cls(tuple(values), tuple(scores), np.array(slopes, dtype=np.float64))
+
+    def apply(self, X: NDArray[Any]) -> Floats:
+        """Return the scores of rows (n, k); NaN stays NaN."""
+        result = np.empty(X.shape)
+        each = zip(self.values, self.scores, self.slopes, strict=True)
+        for j, (values, scores, slope) in enumerate(each):
+            x = np.asarray(X[:, j], dtype=np.float64)
+            beyond = x - np.clip(x, values[0], values[-1])
+            known = np.interp(x, values, scores) + np.clip(slope * beyond, -_TAIL, _TAIL)
+            result[:, j] = np.where(np.isnan(x), np.nan, known)
+        return result
+
+    def take(self, columns: Ints) -> "NormalScores":
+        """Return the transform of some columns."""
+        values, scores = (
+            tuple(each[j] for j in columns.tolist()) for each in (self.values, self.scores)
+        )
+        return NormalScores(values, scores, self.slopes[columns])
+
+
+def _knots(x: Floats) -> tuple[Floats, Floats, float]:
+    """Return training values, their scores, and the slope beyond them."""
+    x = x[~np.isnan(x)]
+    if not x.size:
+        return np.zeros(1), np.zeros(1), 0.0
+    values, counts = np.unique(x, return_counts=True)
+    above = np.cumsum(counts)
+    scores = ndtri((above - 0.5 * counts) / x.size)
+    deviation = float(np.std(x))
+    spread = float(np.sqrt(counts @ scores**2 / x.size))
+    slope = spread / deviation if deviation > 0.0 else 0.0
+    if values.size > MOST_KNOTS:
+        even = np.linspace(scores[0], scores[-1], MOST_KNOTS)  # which has knots in the tails too
+        chosen = np.unique(np.searchsorted(scores, even))
+        values, scores = values[chosen], scores[chosen]
+    return values, scores, slope
+
+
+def normal_score_moments_without(
+    X: NDArray[Any],
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+) -> Iterator[ClassMoments]:
+    """Yield the moments by class of a block's normal scores, without each of some sets of cases.
+
+    The values are sorted once. Without a set of cases, ranks are counts of the others along that
+    order.
+    """
+    check_finite(X, label, missing_allowed=True)
+    block = _SortedBlock.of(X, y, n_classes)
+    for left in sets:
+        yield block.moments(left.kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _SortedBlock:
+    """The values of a block, each column sorted; a row of an array is a column of the block.
+
+    Attributes
+    ----------
+    order : array of shape (width, n)
+    known : array of shape (width, n) or None
+        Which values are not missing; None where all are known.
+    ends : pair of arrays of shape (width, n), or None
+        The first and the last position of the values that equal this one; None without ties.
+    in_class : list of arrays of shape (width, n)
+        For each class 1 for its cases, in sorted order.
+    sizes_of : array of shape (n, G)
+        1 for the class of a case.
+    """
+
+    order: Ints
+    known: Bools | None
+    ends: tuple[Ints, Ints] | None
+    in_class: list[Floats]
+    sizes_of: Ints
+
+    @classmethod
+    def of(cls, X: NDArray[Any], y: NDArray[np.intp], n_classes: int) -> "_SortedBlock":
+        values = np.ascontiguousarray(X.T)
+        order = np.argsort(values, axis=1, kind="stable")
+        values = np.take_along_axis(values, order, axis=1)
+        missing = np.isnan(values) if values.dtype.kind == "f" else None
+        known = None if missing is None or not missing.any() else ~missing
+        codes = y[order]
+        in_class = [(codes == g).astype(np.float64) for g in range(n_classes)]
+        sizes_of = (y[:, np.newaxis] == np.arange(n_classes)).astype(np.int64)
+        return cls(order, known, _ends_of_ties(values), in_class, sizes_of)
+
+    def moments(self, rows: Ints) -> ClassMoments:
+        """Return the moments of the normal scores among some rows."""
+        chosen = np.zeros(self.order.shape[1], dtype=bool)
+        chosen[rows] = True
+        here = chosen[self.order]
+        if self.known is not None:
+            here &= self.known
+        scores = self._scores(here)
+        sizes = self.sizes_of[rows].sum(axis=0)
+        n = sizes[:, np.newaxis]
+        if self.known is not None:
+            counts = [np.einsum("wn,wn->w", here, each) for each in self.in_class]
+            n = np.stack(counts).round().astype(np.int64)
+        sums = np.stack([np.einsum("wn,wn->w", scores, each) for each in self.in_class])
+        mean = sums / np.maximum(n, 1)
+        squares = np.einsum("wn,wn->w", scores, scores)
+        within = np.maximum(squares - np.sum(n * mean**2, axis=0), 0.0)
+        within[within < 1e-12 * squares] = 0.0  # rounding: no variance within classes
+        return ClassMoments(np.zeros(len(scores)), mean, within, sizes, n)
+
+    def _scores(self, here: Bools) -> Floats:
+        """Return the normal scores of the values that are here, in sorted order; 0 elsewhere."""
+        up_to = np.cumsum(here, axis=1, dtype=np.int32)
+        total = up_to[:, -1]
+        if self.ends is None:
+            twice = 2 * up_to - 1
+        else:
+            first, last = self.ends
+            before = np.take_along_axis(up_to - here, first, axis=1)
+            twice = before + np.take_along_axis(up_to, last, axis=1)
+        if (total == total[0]).all():
+            table = ndtri(
+                np.clip(np.arange(2 * total[0] + 1), 0.5, None) / (2.0 * total[0] + 1e-300)
+            )
+            scores = table[np.minimum(np.maximum(twice, 0), 2 * total[0])]
+        else:
+            scores = ndtri(np.clip(twice, 0.5, None) / (2.0 * np.maximum(total, 1))[:, np.newaxis])
+        return np.where(here, scores, 0.0)
+
+
+def _ends_of_ties(values: NDArray[Any]) -> tuple[Ints, Ints] | None:
+    """Return the first and last position of equal values in sorted rows; None without any."""
+    new = values[:, 1:] != values[:, :-1]
+    if new.all():
+        return None
+    place = np.arange(values.shape[1])
+    edge = np.ones((len(values), 1), dtype=bool)
+    first = np.where(np.hstack([edge, new]), place, 0)
+    last = np.where(np.hstack([new, edge]), place, values.shape[1])
+    first = np.maximum.accumulate(first, axis=1)
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    return first, last

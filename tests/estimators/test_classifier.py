@@ -1,0 +1,217 @@
+"""The front door for classes: order, groups, options, and honesty, each with its wrong twin."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from unselected import SelectiveClassifier
+from unselected.estimators import stack_fitting
+
+
+def mixed_data(seed, n=48, p=90, n_classes=2, missing=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = np.exp(rng.normal(size=(n, p)) + 0.8 * (np.arange(p) < 6) * y[:, np.newaxis])
+    X[:, ::3] = rng.random((n, X[:, ::3].shape[1])) < 0.2 + 0.25 * y[:, np.newaxis]
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize(("n_classes", "missing"), [(2, 0.0), (3, 0.03)])
+def test_the_order_of_rows_columns_and_class_names_does_not_matter(n_classes, missing, seed):
+    X, y = mixed_data(seed, n_classes=n_classes, missing=missing)
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
+    names = rng.permutation(n_classes)
+    proba = SelectiveClassifier(k=20).fit(X, y).predict_proba(X)
+    moved = SelectiveClassifier(k=20).fit(X[np.ix_(rows, columns)], names[y[rows]])
+    other = moved.predict_proba(X[:, columns])[:, names]
+    np.testing.assert_allclose(other, proba, atol=1e-9)
+
+
+def test_folds_by_position_would_depend_on_the_order(monkeypatch):
+    """The wrong twin: folds that are dealt in the order of the rows."""
+    X, y = mixed_data(0)
+    monkeypatch.setattr(stack_fitting, "divided", lambda y, _keys, n, *_: np.arange(y.size) % n)
+    rows = np.random.default_rng(0).permutation(len(y))
+    first, second = (
+        SelectiveClassifier(k=20).fit(X[order], y[order]).predict_proba(X)
+        for order in (np.arange(len(y)), rows)
+    )
+    assert np.abs(first - second).max() > 1e-3
+
+
+def replicates(seed, n_subjects=40, p=400):
+    """Return three nearly identical rows of noise for each subject, and a class for each."""
+    rng = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(n_subjects), 3)
+    X = rng.normal(size=(n_subjects, p))[subject] + 0.2 * rng.normal(size=(subject.size, p))
+    return X, (subject % 2), subject
+
+
+def test_groups_stay_together_and_folds_that_split_them_are_fooled(seed):
+    X, y, subject = replicates(seed)
+    new = np.random.default_rng(seed + 1).normal(size=(400, X.shape[1]))
+    together = SelectiveClassifier(k=20).fit(X, y, groups=subject)
+    with pytest.warns(UserWarning, match="nearly the same as another case of their class"):
+        apart = SelectiveClassifier(k=20).fit(X, y)
+    assert together.expected_error(new) > 0.4  # the truth is 0.5
+    assert apart.expected_error(new) < 0.3
+    proba = together.cv_predict_proba(4)
+    assert np.mean(proba.argmax(axis=1) != y) > 0.3
+
+
+def test_cases_that_differ_give_no_warning_of_replicates(recwarn, seed):
+    rng = np.random.default_rng(seed)
+    SelectiveClassifier(k=5, dependence="none", marginals="raw").fit(
+        rng.normal(size=(40, 60)), np.arange(40) % 2
+    )
+    assert not [one for one in recwarn if "nearly the same" in str(one.message)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [5, 20, 100])
+def test_noise_is_known_to_be_noise_and_without_the_correction_it_is_not(k):
+    gaps = {True: [], False: []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(50, 2000)), np.arange(50) % 2
+        new = rng.normal(size=(500, 2000))
+        for corrects in gaps:
+            model = SelectiveClassifier(
+                k=k,
+                correct_selection=corrects,
+                dependence="auto" if corrects else "none",
+                marginals="auto" if corrects else "raw",
+            )
+            gaps[corrects].append(0.5 - model.fit(X, y).expected_error(new))
+    assert abs(np.mean(gaps[True])) < 0.05
+    assert np.mean(gaps[False]) > 0.05
+
+
+def test_weights_learned_from_the_training_cases_would_be_fooled(monkeypatch):
+    """The wrong twin: cases of a fold stay in the training set of the models without it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 1000)), np.arange(50) % 2
+    new = rng.normal(size=(500, 1000))
+    honest = SelectiveClassifier(k=20).fit(X, y).expected_error(new)
+    rows = stack_fitting.LeftOut.rows
+
+    def nothing_out(out, n, asked=None):
+        left = rows(np.array([], dtype=np.intp), n)
+        return stack_fitting.LeftOut(left.out, left.kept, out if asked is None else asked)
+
+    monkeypatch.setattr(stack_fitting.LeftOut, "rows", staticmethod(nothing_out))
+    fooled = SelectiveClassifier(k=20).fit(X, y).expected_error(new)
+    assert honest > 0.4
+    assert fooled < honest - 0.1
+
+
+def test_a_transform_of_the_units_does_not_matter_for_normal_scores():
+    X, y = mixed_data(1)
+    X[:, ::3] = np.exp(np.random.default_rng(0).normal(size=X[:, ::3].shape))
+    model = SelectiveClassifier(k=5, marginals="normal", dependence="none")
+    proba = model.fit(X, y).predict_proba(X)
+    assert model.marginals_ == "normal"
+    np.testing.assert_allclose(model.fit(np.log(X), y).predict_proba(np.log(X)), proba, atol=1e-9)
+    raw = SelectiveClassifier(k=5, marginals="raw", dependence="none")
+    raws = [raw.fit(values, y).predict_proba(values) for values in (X, np.log(X))]
+    assert np.abs(raws[0] - raws[1]).max() > 0.01
+
+
+def test_k_is_the_largest_number_of_features():
+    X, y = mixed_data(0)
+    model = SelectiveClassifier(k=12).fit(X, y)
+    assert model.k_ <= 12
+    assert set(model.k_weights_) <= {5, 12}
+    assert model.selection_.indices.size == max(model.k_weights_)
+    assert SelectiveClassifier(max_features=7).fit(X, y).k_ <= 7
+    assert SelectiveClassifier(k=None).fit(X, y).k_ == X.shape[1]
+
+
+def test_a_threshold_takes_the_place_of_k():
+    X, y = mixed_data(0)
+    model = SelectiveClassifier(threshold=0.3, marginals="raw", store_scores=True).fit(X, y)
+    above = np.flatnonzero(model.feature_scores_ > 0.3)
+    np.testing.assert_array_equal(model.selection_.indices, above)
+
+
+def test_columns_that_are_always_kept_and_columns_kept_before():
+    X, y = mixed_data(0)
+    model = SelectiveClassifier(k=5, always_keep=[80, 81], marginals="raw").fit(X, y)
+    assert {80, 81} <= set(model.selection_.indices.tolist())
+    assert model.k_ == 5
+    real = X[:, np.arange(90) % 3 > 0]
+    before = SelectiveClassifier(preselected_from=5000, marginals="raw").fit(real, y)
+    alone = SelectiveClassifier(k=None, marginals="raw").fit(real, y)
+    assert before.selection_.event.n_omitted == 4940
+    assert np.abs(before.predict_proba(real) - alone.predict_proba(real)).max() > 1e-3
+    with pytest.raises(ValueError, match="needs columns of one kind"):
+        SelectiveClassifier(preselected_from=5000).fit(X, y)
+
+
+def test_sparse_and_dense_tables_give_the_same():
+    rng = np.random.default_rng(0)
+    y = np.arange(50) % 2
+    X = (rng.random((50, 300)) < 0.1 + 0.2 * y[:, np.newaxis] * (np.arange(300) < 5)).astype(float)
+    dense, thin = (
+        SelectiveClassifier(k=20).fit(table, y).predict_proba(table)
+        for table in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_allclose(thin, dense, atol=1e-12)
+
+
+def test_fold_seeds_move_probabilities_a_little():
+    X, y = mixed_data(0)
+    first, again, other = (
+        SelectiveClassifier(k=20, random_state=seed).fit(X, y).predict_proba(X)
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert 0.0 < np.abs(first - other).max() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k=0"),
+        ({"k": 5, "threshold": 0.2}, "both given"),
+        ({"marginals": "log"}, "marginals"),
+        ({"prior": "flat"}, "prior"),
+        ({"dependence": "correlated"}, "dependence"),
+        ({"max_features": 0}, "max_features"),
+        ({"class_pseudocounts": -1.0}, "class_pseudocounts"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    X, y = mixed_data(0, n=20, p=12)
+    with pytest.raises(ValueError, match=message):
+        SelectiveClassifier(**options).fit(X, y)
+
+
+def test_words_for_k_are_named():
+    X, y = mixed_data(0, n=20, p=12)
+    with pytest.raises(TypeError, match=r"k='loo' must be a whole number.*or 'auto'"):
+        SelectiveClassifier(k="loo").fit(X, y)
+
+
+def test_classes_of_one_case_and_single_groups_are_errors():
+    X, y = mixed_data(0)
+    with pytest.raises(ValueError, match="one group only"):
+        SelectiveClassifier().fit(X, y, groups=np.zeros(48))
+    few = np.where(np.arange(48) == 3, 2, y)
+    with (
+        pytest.raises(ValueError, match=r"class 2 has too few cases \(1 cases\)"),
+        pytest.warns(UserWarning, match="one case only"),
+    ):
+        SelectiveClassifier(k=5).fit(X, few)
+
+
+def test_new_values_of_binary_columns_must_be_0_or_1():
+    X, y = mixed_data(0)
+    model = SelectiveClassifier(k=30).fit(X, y)
+    binary = [j for j in model.selection_.indices if j % 3 == 0]
+    bad = X.copy()
+    bad[4, binary[0]] = 0.7
+    with pytest.raises(ValueError, match=rf"column {binary[0]} has the value 0.7 in row 4"):
+        model.predict_proba(bad)

@@ -1,0 +1,153 @@
+"""An average over models of binary and real-valued features: predictions, files, explanations."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from unselected import SelectiveClassifier
+from unselected.files.models import ModelError, load_model, save_model
+
+
+def mixed_data(seed, n=60, p=120, n_classes=2, missing=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = np.exp(rng.normal(size=(n, p)) + 0.8 * (np.arange(p) < 6) * y[:, np.newaxis])
+    X[:, ::3] = rng.random((n, X[:, ::3].shape[1])) < 0.2 + 0.25 * y[:, np.newaxis]
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+@pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
+def fitted(request):
+    X, y = mixed_data(0, n_classes=request.param, missing=0.02)
+    return SelectiveClassifier(k=25).fit(X, y), X
+
+
+def saved(model, path):
+    selection = model.selection_
+    names = ("rule", "ties", "threshold", "statistic", "n_features", "n_omitted")
+    told = {name: getattr(selection, name) for name in names}
+    save_model(
+        model._predictor,
+        path,
+        selection={**told, "scores": model.scores_.tolist()},
+        provenance={"unselected": "0.1.0"},
+        overwrite=True,
+    )
+
+
+def test_the_evidence_of_the_families_is_added(fitted):
+    model, X = fitted
+    member = model._predictor.fitted.members[-1].fitted
+    rows = model._predictor.rows(X[:, model.selection_.indices])
+    parts = member.binary.log_evidence(rows[:, member.is_binary])
+    laws, real = member.real.laws, rows[:, ~member.is_binary]
+    for g in range(len(model.classes_)):
+        squares = (real - laws.location[g]) ** 2 / laws.variance
+        logs = -0.5 * (laws.df + 1.0) * np.log1p(squares / laws.df)
+        parts[:, g] += np.nansum(logs, axis=1)
+    np.testing.assert_allclose(member.log_evidence(rows), parts, atol=1e-10)
+
+
+def test_predictions_average_over_members(fitted):
+    model, X = fitted
+    stack = model._predictor.fitted
+    rows = stack.rows(X[:, model.selection_.indices], str)
+    parts = []
+    for member, log_weight in zip(stack.members, stack.log_weights, strict=True):
+        evidence = member.predictor.log_evidence(rows[:, member.columns])
+        parts.append(member.predictor.average.log_proba(evidence, stack.log_psi) + log_weight)
+    np.testing.assert_allclose(model.predict_log_proba(X), logsumexp(parts, axis=0), atol=1e-10)
+    assert np.isclose(stack.weights.sum(), 1.0)
+    assert model.k_weights_ == dict(
+        zip((m.columns.size for m in stack.members), stack.weights, strict=True)
+    )
+
+
+def test_contributions_add_up_to_the_log_odds(fitted):
+    model, X = fitted
+    explanation = model.explain(X)
+    assert np.abs(explanation.difference).max() < 1e-8
+    contributions = np.abs(explanation.contributions)
+    assert contributions.sum() > 1.0
+    if len(model.classes_) == 2:
+        odds = np.diff(model.predict_log_proba(X), axis=1)[:, 0]
+        np.testing.assert_allclose(explanation.total, odds, atol=1e-8)
+
+
+def test_the_path_alone_nearly_adds_up(fitted):
+    """What the integral misses, and what is therefore spread over the features, is small."""
+    model, X = fitted
+    stack = model._predictor.fitted
+    rows = stack.rows(X[:, model.selection_.indices], str)
+    spread = []
+    rest = type(stack)._rest
+    type(stack)._rest = lambda self, found, rows: spread.append(rest(self, found, rows)) or 0.0
+    try:
+        found = stack.log_by_feature(rows)
+    finally:
+        type(stack)._rest = rest
+    assert np.abs(spread[0]).sum() < 0.2 * np.abs(found).sum()
+
+
+def test_prevalence_shifts_the_log_odds(fitted):
+    model, X = fitted
+    G = len(model.classes_)
+    prevalence = np.arange(1, G + 1) / np.arange(1, G + 1).sum()
+    shifted = model.predict_log_proba(X, prevalence=prevalence)
+    plain = model.predict_log_proba(X) - model._predictor.fitted.log_psi + np.log(prevalence)
+    np.testing.assert_allclose(shifted, plain - logsumexp(plain, axis=1, keepdims=True), atol=1e-10)
+
+
+def test_intervals_hold_the_probabilities(fitted):
+    model, X = fitted
+    lower, upper = model.predict_proba_interval(X, level=0.99)
+    proba = model.predict_proba(X)
+    assert np.mean((lower <= proba + 1e-9) & (proba <= upper + 1e-9)) > 0.98
+    narrow, wide = (
+        np.diff(model.predict_proba_interval(X, level=v), axis=0).mean() for v in (0.5, 0.9)
+    )
+    assert narrow < wide
+
+
+def test_a_file_predicts_the_same(fitted, tmp_path):
+    model, X = fitted
+    saved(model, tmp_path / "model.json")
+    read = load_model(tmp_path / "model.json")
+    rows = X[:, model.selection_.indices]
+    np.testing.assert_allclose(
+        read.predictor.predict_proba(rows), model.predict_proba(X), atol=1e-12
+    )
+    assert read.kind == "classifier"
+    effects, other = read.feature_effects().to_dict(), model.feature_effects().to_dict()
+    for name in effects:
+        if name not in ("feature",):
+            np.testing.assert_allclose(effects[name], other[name], rtol=1e-9, atol=1e-12)
+    panel = model.panel()
+    np.testing.assert_allclose(panel.predict_proba(rows), model.predict_proba(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["log_weights"].__setitem__(0, -50.0), "log_weights make a sum"),
+        (lambda d: d["members"].clear(), "members is empty"),
+        (lambda d: d["members"][-1]["families"].pop(), "does not have all|others|columns"),
+        (lambda d: d["members"][0]["columns"].reverse(), "do not increase|columns"),
+        (lambda d: d["normal"]["scores"][0].pop(), "other numbers of values and scores"),
+        (lambda d: d["normal"]["values"][0].reverse(), "do not increase"),
+        (lambda d: d.pop("members"), "members"),
+    ],
+)
+def test_damaged_files_are_refused(fitted, change, message, tmp_path):
+    model, _ = fitted
+    path = tmp_path / "model.json"
+    saved(model, path)
+    document = json.loads(path.read_text())
+    assert document["normal"] is not None
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelError, match=message):
+        load_model(path)
