@@ -3,12 +3,18 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, xlogy
 
 from unselected._typing import Floats, Ints
+from unselected.models.count_omission import (
+    Rates,
+    check_work,
+    is_tabulated,
+    omission_given_totals,
+)
 from unselected.models.count_terms import (
     CountTerms,
     ManyCasesTerms,
@@ -19,18 +25,15 @@ from unselected.models.count_terms import (
 from unselected.models.shared_table import SharedTable, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
-from unselected.omission.count_tables import MOST_ENTRIES, CountTable, Omission, n_entries
+from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
-from unselected.omission.several_classes import MOST_VECTORS, SeveralClasses, n_other_vectors
+from unselected.omission.several_classes import SeveralClasses
 from unselected.selection.events import Event
 from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
 
-Rates = Literal["uniform", "given"]
 AnyTerms = CountTerms | ManyCasesTerms | SharedTerms
 
-# Each pattern of known values takes about as long as a fit without missing values.
-MOST_PATTERNS = 1000
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
 NULL, _AS_NULL = -np.inf, -70.0
@@ -105,7 +108,7 @@ class Likelihood:
             rows.append(kinds.sizes)
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
-        _check_work(patterns, self.rates, has_cut=self.event.cut is not None)
+        check_work(patterns, self.rates, has_cut=self.event.cut is not None)
         for sizes in patterns:
             vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
             told = np.array([], dtype=np.intp)
@@ -122,8 +125,13 @@ class Likelihood:
         cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
         needs_below = self.event.needs_below or self.event.kinds is not None
         if self.rates == "uniform" and not two:
-            several = None if cut is None else SeveralClasses(sizes, cut, rule.refinement)
+            several = None
+            if cut is not None:
+                several = SeveralClasses(sizes, cut, rule.refinement, by_total=False)
             return ManyCasesTerms(sizes, ones, several, rule.refinement)
+        if self.rates == "given" and not is_tabulated(sizes):
+            given = omission_given_totals(sizes, cut, rule.refinement)
+            return ManyCasesTerms(sizes, ones, given, rule.refinement)
         table = None
         if self.rates == "given":
             table = CountTable(tuple(sorted(sizes)), cut, by_total=True)
@@ -252,32 +260,6 @@ class Likelihood:
         """The same for unrelated features, each of shape (vectors,): (m + 1) / (n + 2)."""
         ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
         return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
-
-
-def _check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
-    """Raise where the omission probabilities of these numbers of known values take too much."""
-    if len(patterns) > MOST_PATTERNS:
-        raise ValueError(
-            f"binary features have {len(patterns)} different numbers of known values in the "
-            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
-            "example with sklearn.impute.SimpleImputer), or drop features that have many."
-        )
-    each = [tuple(sizes) for sizes in patterns.tolist()]
-    cases = ", ".join(map(str, each[-1]))
-    if rates == "given" and sum(map(n_entries, each)) > MOST_ENTRIES:
-        raise ValueError(
-            f"rates='given' needs tables of {sum(map(n_entries, each)):.3g} vectors of counts for "
-            f"classes of {cases} cases, and takes at most {MOST_ENTRIES}: use rates='uniform', "
-            "fewer cases or classes, or fill in missing values."
-        )
-    several = patterns.shape[1] > 2 and rates == "uniform" and has_cut
-    if several and sum(map(n_other_vectors, each)) > MOST_VECTORS:
-        raise ValueError(
-            f"classes of {cases} cases have {sum(map(n_other_vectors, each)):.3g} vectors of "
-            f"counts without the largest class, and at most {MOST_VECTORS} are possible: use "
-            "SelectiveGaussianNB (gaussian), which takes 0 and 1 as numbers, merge classes, or "
-            "fill in missing values."
-        )
 
 
 def _of_kinds(omission: Omission, totals: Ints) -> Floats:

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.quadrature import gauss_legendre
 from unselected.selection.explained import compare_explained
 
-# Entries of the largest table, and of those that are compared with the cut at a time.
+# Entries of the largest table of one pattern, and of those that are compared at a time.
 MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
 
 
@@ -157,3 +159,17 @@ def log_totals(law: CountLaw, u: Floats) -> Floats:
             transform += law.weights[nodes] @ product
         rows.append(np.log(np.maximum(np.fft.irfft(transform, n=size), 0.0)))
     return np.array(rows)
+
+
+class TotalsAlone:
+    """The probabilities of totals where nothing is omitted: every vector is below the cut."""
+
+    def __init__(self, sizes: tuple[int, ...], refinement: int) -> None:
+        self._sizes, self._refinement = sizes, refinement
+
+    def at(self, u: float) -> Omission:
+        """Return the probabilities at alpha = 1 / u."""
+        rule = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
+        (log_total,) = log_totals(CountLaw(self._sizes, *rule), np.array([u]))
+        surely = np.zeros(log_total.size)
+        return Omission(surely, np.full(surely.size, -np.inf), surely, log_total)
