@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from unselected import SelectiveBernoulliNB
+from unselected.models.count_terms import ManyCasesPairs
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission import several_classes
@@ -92,11 +93,12 @@ def test_windows_of_counts_and_some_totals_at_a_time(sizes, cut, monkeypatch):
 
 @pytest.mark.parametrize("cut", [Fraction(1, 400), Fraction(36, 1000), Fraction(1, 2)], ids=str)
 def test_two_classes_are_those_of_two(cut):
-    special = ManyCases((300, 260), cut, 1, needs_below=True)
+    many = ManyCases((300, 260), cut, 1, needs_below=True)
+    special = ManyCasesPairs((300, 260), np.empty((2, 0), dtype=int), many, 1)
     general = SeveralClasses((300, 260), cut, 1, by_total=False)
     for u in (0.0, 1e-4, 0.1, 20.0):
-        found, expected = general.at(u), special.at(u)
-        for name in ("log_below", "log_at_most"):
+        found, expected = general.at(u), special.at(u).omission
+        for name in ("log_below", "log_at_cut", "log_at_most"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-10)
 
 

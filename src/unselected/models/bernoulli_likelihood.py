@@ -17,6 +17,7 @@ from unselected.models.count_omission import (
 )
 from unselected.models.count_terms import (
     CountTerms,
+    ManyCasesPairs,
     ManyCasesTerms,
     OverallOmission,
     TabulatedOmission,
@@ -32,7 +33,7 @@ from unselected.selection.events import Event
 from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
 
-AnyTerms = CountTerms | ManyCasesTerms | SharedTerms
+AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
 
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
@@ -120,7 +121,7 @@ class Likelihood:
                 parts.append((vectors, told, terms))
         return parts
 
-    def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> CountTerms | ManyCasesTerms:
+    def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return how the terms of some vectors of counts are computed."""
         cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
         needs_below = self.event.needs_below or self.event.kinds is not None
@@ -136,12 +137,11 @@ class Likelihood:
         if self.rates == "given":
             table = CountTable(tuple(sorted(sizes)), cut, by_total=True)
         if rule.is_for_many(sum(sizes)):
-            many: ManyCases | ManyCasesTable | None = None
-            if table is not None:
-                many = ManyCasesTable(table, rule.refinement)
-            elif cut is not None:
+            if table is None and cut is not None:
                 many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
-            return ManyCasesTerms(sizes, ones, many, rule.refinement)
+                return ManyCasesPairs(sizes, ones, many, rule.refinement)
+            summed = None if table is None else ManyCasesTable(table, rule.refinement)
+            return ManyCasesTerms(sizes, ones, summed, rule.refinement)
         law = CountLaw(sizes, *self._nodes, self._tables)
         omission: OverallOmission | TabulatedOmission | None = None
         if table is not None:

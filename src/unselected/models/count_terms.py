@@ -14,6 +14,7 @@ from unselected.numerics.beta_binomial_integral import log_counts_and_theta
 from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.omission.count_tables import CountTable, Omission, joint_table
+from unselected.omission.many_cases import ManyCases
 
 # Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
 # the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
@@ -129,6 +130,30 @@ class ManyCasesTerms:
         """Return the terms at one alpha = 1 / u."""
         logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement)
         return Terms(logs, theta, None if self.omission is None else self.omission.at(u))
+
+
+@dataclass(frozen=True, eq=False)
+class ManyCasesPairs:
+    """The same in two classes, whatever the totals: pairs at the cut are integrated together.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+    ones : array of shape (2, pairs)
+    omission : ManyCases
+    refinement : int
+    """
+
+    sizes: tuple[int, ...]
+    ones: Ints
+    omission: ManyCases
+    refinement: int
+
+    def at(self, u: float) -> Terms:
+        """Return the terms at one alpha = 1 / u."""
+        v, pairs = self.ones.shape[1], np.concatenate([self.ones, self.omission.ties], axis=1)
+        logs, theta = log_counts_and_theta(pairs, self.sizes, u, self.refinement)
+        return Terms(logs[:v], theta[:v], self.omission.at(u, logs[v:]))
 
 
 @dataclass(frozen=True, eq=False)

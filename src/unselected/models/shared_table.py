@@ -55,9 +55,7 @@ class SharedTable:
         key = u, number
         if key not in self._overall:
             told = self.omission(u, number)
-            logs = (told.log_below, told.log_at_cut, told.log_at_most, told.log_total)
-            single = None if self.by_total else Omission(*(log[0] for log in logs))
-            self._overall[key] = single or told.averaged()
+            self._overall[key] = told.averaged() if self.by_total else told.of_one()
         return self._overall[key]
 
     def log_total(self, u: float) -> Floats:

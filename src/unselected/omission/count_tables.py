@@ -50,12 +50,16 @@ class Omission:
                 log_total,
             )
 
+    def of_one(self) -> "Omission":
+        """Return the probabilities where totals are not told apart, without their axis."""
+        logs = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
+        return Omission(*(log[0] for log in logs))
+
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
         parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)
         sums = np.array([[np.mean(part)] for part in parts])
-        mean = Omission.of_sums(sums, np.zeros(1))
-        return Omission(mean.log_below[0], mean.log_at_cut[0], mean.log_at_most[0], np.zeros(()))
+        return Omission.of_sums(sums, np.zeros(1)).of_one()
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:

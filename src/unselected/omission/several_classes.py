@@ -163,9 +163,7 @@ class SeveralClasses:
             below, _, _ = self._sums(u, from_cut=False)
         sums = np.stack([below, at_cut, np.maximum(at_least - at_cut, 0.0)])
         told = Omission.of_sums(sums, np.log(total) if self._by_total else np.zeros(1))
-        if self._by_total:
-            return told
-        return Omission(told.log_below[0], told.log_at_cut[0], told.log_at_most[0], np.zeros(()))
+        return told if self._by_total else told.of_one()
 
     def _sums(self, u: float, *, from_cut: bool) -> Floats:
         """Return P(at least at the cut), or P(below), P(at the cut), and P(total), (3, totals)."""
