@@ -375,3 +375,10 @@ def test_too_many_sums_are_refused(monkeypatch):
         data = Data(*TABLES[name], top(3), "given")
         with pytest.raises(ValueError, match=rf"takes (36|20) sums over .*{advice}"):
             data.posterior()
+
+
+@pytest.mark.parametrize("rates", ["uniform", "given"])
+@pytest.mark.parametrize("name", ["three", "two", "three, missing"])
+def test_without_a_cut_every_feature_is_at_most_at_it(name, rates):
+    posterior = Data(*TABLES[name], top(3), rates).posterior(Event())
+    np.testing.assert_allclose(posterior.log_at_most, 0.0, atol=1e-12)

@@ -127,7 +127,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
         At each node, the probability that a feature's score is at most ``threshold_``; with
-        ``rates="given"`` and with missing values the average over the omitted features.
+        ``rates="given"`` and with missing values the average over the omitted features; 1 where
+        there is no cut.
     related_fraction_ : ndarray of shape (n_nodes,)
         The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)

@@ -176,7 +176,7 @@ class Likelihood:
         n_vectors = self.n_equal.size
         log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
         kinds = self.event.kinds
-        logs = np.full((3, 1 if kinds is None else kinds.totals.size), -np.inf)
+        logs = self._without_cut(1 if kinds is None else kinds.totals.size)
         for vectors, told, terms in self._terms:
             found = terms.at(u)
             log_counts[vectors], mean_theta[vectors] = found.log_counts, found.mean_theta
@@ -191,11 +191,16 @@ class Likelihood:
                 logs[:, 0] = _of_any(found.omission)
         return Record(self, log_counts, mean_theta, *logs)
 
+    @staticmethod
+    def _without_cut(n_kinds: int) -> Floats:
+        """Return the log probabilities where there is no cut: every feature is below."""
+        return np.repeat([[0.0], [-np.inf], [0.0]], n_kinds, axis=1)
+
     def _compute_alike(self, u: float) -> Record:
         """Return the terms where all features have the same numbers of known values."""
         ((_, _, terms),) = self._terms
         found = terms.at(u)
-        log_counts, logs = found.log_counts, np.full((3, 1), -np.inf)
+        log_counts, logs = found.log_counts, self._without_cut(1)
         if found.omission is not None:
             if self.rates == "given":
                 log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
