@@ -23,7 +23,7 @@ from unselected.models.count_terms import (
     TabulatedOmission,
     ThetaRule,
 )
-from unselected.models.shared_table import SharedTable, SharedTerms
+from unselected.models.shared_table import SharedTables, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
 from unselected.omission.count_tables import CountTable, Omission
@@ -79,7 +79,7 @@ class Likelihood:
         counts: ClassCounts,
         event: Event,
         rates: Rates = "uniform",
-        shared: SharedTable | None = None,
+        shared: SharedTables | None = None,
     ) -> None:
         self.event, self.rates, self.class_sizes = event, rates, counts.sizes
         self._theta_rule, self._shared = theta_rule, shared
@@ -100,10 +100,6 @@ class Likelihood:
     def _by_pattern(self) -> list[tuple[Ints, Ints, AnyTerms]]:
         """Return, for each pattern of known values, its vectors, its kinds, and their terms."""
         kinds = self.event.kinds
-        if self._shared is not None:
-            shared = SharedTerms.of(self._shared, self.ones, self.event.cut)
-            n_kinds = 0 if kinds is None else kinds.totals.size
-            return [(np.arange(self.n_equal.size), np.arange(n_kinds), shared)]
         rows = [self.class_sizes[np.newaxis], self.known.T]
         if kinds is not None:
             rows.append(kinds.sizes)
@@ -124,6 +120,8 @@ class Likelihood:
     def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return how the terms of some vectors of counts are computed."""
         cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
+        if self._shared is not None:
+            return SharedTerms.of(self._shared.of(sizes), ones, cut)
         needs_below = self.event.needs_below or self.event.kinds is not None
         if self.rates == "uniform" and not two:
             several = None

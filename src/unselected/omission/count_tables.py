@@ -8,6 +8,7 @@ m = I_1 + ... + I_G of the feature: those of the vectors with that total, divide
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,11 +86,12 @@ class CountTable:
         self.n_totals = sum(sizes) + 1 if by_total else 1
         self._kind_of = self._kinds(cut)
 
-    def _kinds(self, cut: Fraction | None) -> NDArray[np.intp]:
+    def _kinds(self, cut: Fraction | None) -> NDArray[Any]:
         """Return where each vector of counts is summed: 3 m + 0, 1, 2 for below, at and above."""
         shape = tuple(n + 1 for n in self.sizes)
         n_vectors = int(np.prod(shape))
-        kinds = np.zeros(n_vectors, dtype=np.intp)
+        # A row of sums for each total is counted by numpy, which needs its own kind of integers.
+        kinds: NDArray[Any] = np.zeros(n_vectors, dtype=np.intp if self.by_total else np.int8)
         for start in range(0, n_vectors, _BLOCK):
             block = slice(start, min(start + _BLOCK, n_vectors))
             ones = np.stack(np.unravel_index(np.arange(block.start, block.stop), shape))
@@ -107,16 +109,16 @@ class CountTable:
         return np.asarray(sums.reshape(-1, 3).T)
 
     @cached_property
-    def _places(self) -> list[NDArray[np.intp]]:
-        """The places of the vectors below, at and above the cut."""
-        return [np.flatnonzero(self._kind_of == kind) for kind in range(3)]
+    def _selected(self) -> list[NDArray[np.intp]]:
+        """The places of the vectors at and above the cut."""
+        return [np.flatnonzero(self._kind_of == kind) for kind in (1, 2)]
 
     def _overall_sums(self, table: Floats) -> Floats:
         """Return the sums over all totals: most vectors are below, and few need to be added up."""
-        at_cut, above = (float(table[places].sum()) for places in self._places[1:])
+        at_cut, above = (float(table[places].sum()) for places in self._selected)
         below = 1.0 - at_cut - above
         if below < 0.5:  # a small complement would lose its digits
-            below = float(table[self._places[0]].sum())
+            below = float(table[self._kind_of == 0].sum())
         return np.array([[below], [at_cut], [above]])
 
     def omission(self, table: Floats) -> Omission:
