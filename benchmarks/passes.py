@@ -19,7 +19,7 @@ from unselected import SelectiveBernoulliNB
 from unselected.columns.blocks import in_threads
 from unselected.columns.sources import SparseColumns
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_likelihood import Rates
+from unselected.models.count_omission import Rates
 from unselected.selection.streaming import StreamingSelection, class_scores, count_scores
 from unselected.statistics.counting import over_counts
 

@@ -51,6 +51,36 @@ def test_together_is_as_alone(model, rule, alpha, seed):
         assert posterior.log_evidence == pytest.approx(alone.log_evidence, abs=1e-9)
 
 
+@pytest.mark.parametrize("rates", ["uniform", "given"])
+@pytest.mark.parametrize(("n_classes", "rule"), [(2, "top k"), (2, "threshold"), (3, "top k")])
+def test_together_is_as_alone_with_missing_values(n_classes, rule, rates, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    model, y = BernoulliModel((1.0,) * n_classes, rates=rates), np.arange(24) % n_classes
+    X, _, _ = model.simulate(24, 60, rng, alpha=5.0, y=y)
+    X = np.where(rng.random(X.shape) < 0.02, np.nan, X)
+    sets = []
+    for i in np.flatnonzero(y == 0)[:6]:
+        kept = np.arange(24) != i
+        counts, _ = count_classes(X[kept], y[kept], None, n_classes=n_classes, missing_allowed=True)
+        scores = CountScores.of(counts, by_total=rates == "given")
+        selection = RULES[rule](scores)
+        sets.append((scores.counts.take(selection.indices), selection.event))
+    alone = [model.condition(*data) for data in sets]
+    resolved, condition_alike = {}, batch._condition_alike
+
+    def remember(*arguments):
+        resolved.update(condition_alike(*arguments))
+        return resolved
+
+    monkeypatch.setattr(batch, "_condition_alike", remember)
+    together = condition_all(model, sets)
+    assert resolved  # not all of them got a rule of their own
+    for ours, theirs in zip(together, alone, strict=True):
+        rows = rng.integers(0, 2, size=(3, ours.vector_of.size))
+        np.testing.assert_allclose(ours.log_joint(rows), theirs.log_joint(rows), atol=1e-9)
+        assert ours.log_evidence == pytest.approx(theirs.log_evidence, abs=1e-8)
+
+
 def test_a_rule_that_does_not_resolve_a_posterior_is_not_used(monkeypatch, seed):
     """Wrong twin: nodes of the others alone, one data set being another."""
     sets = [data for data, _ in data_sets(seed, RULES["top k"], 300.0)]

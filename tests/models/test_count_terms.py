@@ -10,6 +10,7 @@ from scipy import stats
 from unselected.models import count_terms
 from unselected.models.count_terms import (
     CountTerms,
+    ManyCasesPairs,
     ManyCasesTerms,
     OverallOmission,
     TabulatedOmission,
@@ -80,7 +81,7 @@ def test_terms_for_many_cases_are_right_for_few(sizes, alpha):
     law = count_oracle.exact_law(sizes, alpha)
     for cut in values | {Fraction(1, 7), Fraction(3, 5)}:
         omission = ManyCases(sizes, cut, 1, needs_below=True)
-        found = ManyCasesTerms(sizes, ones, omission, 1).at(u)
+        found = ManyCasesPairs(sizes, ones, omission, 1).at(u)
         told = found.omission
         ours = np.exp([np.ravel(log)[0] for log in (told.log_below, told.log_at_cut)])
         below, at_cut, at_most = map(float, count_oracle.exact_omission(sizes, alpha, cut))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from count_oracle import score
 
-from unselected.models import bernoulli_likelihood
+from unselected.models import bernoulli_likelihood, count_omission
 from unselected.models.batch import condition_all
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_likelihood import NULL, Likelihood
@@ -342,15 +342,43 @@ def test_data_sets_together_are_as_alone(sizes, rates, seed):
 
 def test_too_many_patterns_of_known_values_are_refused(monkeypatch):
     data = Data(*TABLES["three, missing"], top(3), "given")
-    monkeypatch.setattr(bernoulli_likelihood, "MOST_PATTERNS", 2)
+    monkeypatch.setattr(count_omission, "MOST_PATTERNS", 2)
     with pytest.raises(ValueError, match=r"4 different numbers of known values .* fill in missing"):
         data.posterior()
     assert Data(*TABLES["three"], top(3), "given").posterior().log_evidence < 0.0
 
 
-def test_too_large_a_table_is_refused(monkeypatch):
-    monkeypatch.setattr(bernoulli_likelihood, "MOST_ENTRIES", 19)
-    for name in ("three", "two"):
+@pytest.mark.parametrize("name", ["three", "two", "three, missing"])
+def test_the_same_without_a_table_of_all_counts(name, monkeypatch):
+    tabulated = Data(*TABLES[name], top(3), "given").posterior()
+    monkeypatch.setattr(count_omission, "is_tabulated", lambda _: False)
+    monkeypatch.setattr(bernoulli_likelihood, "is_tabulated", lambda _: False)
+    summed = Data(*TABLES[name], top(3), "given").posterior()
+    assert summed.log_evidence == pytest.approx(tabulated.log_evidence, abs=1e-9)
+    np.testing.assert_allclose(summed.log_one, tabulated.log_one, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["three", "two"])
+def test_totals_where_nothing_is_omitted_and_there_is_no_table(name, monkeypatch):
+    counts = Data(*TABLES[name], top(3), "given").counts
+    model = BernoulliModel((1.0,) * counts.sizes.size, rates="given")
+    tabulated = model.condition(counts, Event())
+    monkeypatch.setattr(bernoulli_likelihood, "is_tabulated", lambda _: False)
+    assert model.condition(counts, Event()).log_evidence == pytest.approx(
+        tabulated.log_evidence, abs=1e-9
+    )
+
+
+def test_too_many_sums_are_refused(monkeypatch):
+    monkeypatch.setattr(count_omission, "MOST_SUMS", 19)
+    for name, advice in (("three", "use SelectiveGaussianNB"), ("two", "use rates='uniform'")):
         data = Data(*TABLES[name], top(3), "given")
-        with pytest.raises(ValueError, match=r"rates='given' needs tables of (36|20) vectors"):
+        with pytest.raises(ValueError, match=rf"takes (36|20) sums over .*{advice}"):
             data.posterior()
+
+
+@pytest.mark.parametrize("rates", ["uniform", "given"])
+@pytest.mark.parametrize("name", ["three", "two", "three, missing"])
+def test_without_a_cut_every_feature_is_at_most_at_it(name, rates):
+    posterior = Data(*TABLES[name], top(3), rates).posterior(Event())
+    np.testing.assert_allclose(posterior.log_at_most, 0.0, atol=1e-12)

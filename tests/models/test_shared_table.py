@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from unselected.models import shared_table
 from unselected.models.count_terms import CountTerms, TabulatedOmission
-from unselected.models.shared_table import SharedTable, SharedTerms
+from unselected.models.shared_table import SharedTable, SharedTables, SharedTerms
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission.count_tables import CountTable
@@ -36,3 +37,28 @@ def test_equal_cuts_are_one():
     shared = SharedTable(law, by_total=True)
     numbers = [shared.number_of(cut) for cut in (Fraction(1, 3), None, Fraction(2, 6), Fraction(0))]
     assert numbers == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("by_total", [False, True])
+def test_only_the_last_alphas_are_remembered(by_total, monkeypatch):
+    monkeypatch.setattr(shared_table, "_MOST_NUMBERS", 1)
+    law = CountLaw((4, 6), *gauss_legendre(6))
+    shared, cut = SharedTable(law, by_total=by_total), Fraction(1, 4)
+    terms = SharedTerms.of(shared, np.array([[1], [2]]), cut)
+    u = np.arange(20) / 10
+    once, again = ([terms.at(x) for x in u.tolist()] for _ in range(2))
+    assert len(shared._known) == shared_table._FEWEST_ALPHAS
+    for before, after in zip(once, again, strict=True):
+        np.testing.assert_array_equal(before.omission.log_at_most, after.omission.log_at_most)
+        np.testing.assert_array_equal(before.log_counts, after.log_counts)
+
+
+def test_patterns_have_a_table_each():
+    tables = SharedTables(gauss_legendre(8), 12, by_total=False)
+    assert tables.of((5, 7)) is tables.of((5, 7))
+    smaller = tables.of((5, 6))
+    assert smaller.law.sizes == (5, 6)
+    expected = CountLaw((5, 6), *gauss_legendre(8))
+    np.testing.assert_allclose(
+        smaller.tables(0.3)[0], SharedTable(expected, by_total=False).tables(0.3)[0], rtol=1e-12
+    )

@@ -14,6 +14,8 @@ def test_few_nodes_give_what_all_nodes_give(sizes, seed):
     rng = np.random.default_rng(seed)
     ones = np.stack([np.append(rng.integers(0, n + 1, size=20), [0, 0, n, 1]) for n in sizes])
     ones[0, -3] = sizes[0]  # all ones in one class, none in the others
+    all_or_none = np.array(sizes)[:, np.newaxis] * rng.integers(0, 2, size=(len(sizes), 8))
+    ones = np.concatenate([ones, all_or_none], axis=1)
     terms = CountTerms(CountLaw(sizes, *ThetaRule()(sum(sizes))), ones, None)
     # Products of probabilities underflow here: sum in logarithms.
     for u in (0.0, 1e-7, 1e-3, 0.02, 1.0, 300.0):

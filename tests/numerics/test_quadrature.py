@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from unselected.numerics.quadrature import gauss_legendre, log_sum, simpson, theta_nodes, trapezoid
+from unselected.numerics.quadrature import (
+    find_peaks,
+    gauss_legendre,
+    log_sum,
+    simpson,
+    theta_nodes,
+    trapezoid,
+)
 
 
 def test_log_sum_survives_what_exp_does_not():
@@ -85,3 +92,16 @@ def test_trapezoid_refinement_gives_more_nodes_and_the_same_integral():
     coarse, fine = (trapezoid(log_density, -25.0, 6.0, r) for r in (1, 10))
     assert fine[0].size > 9 * coarse[0].size
     assert log_sum(coarse[1]) == pytest.approx(float(log_sum(fine[1])), abs=1e-11)
+
+
+def test_a_peak_without_hope_is_not_looked_at():
+    """Two peaks, the second 500 lower: it takes no more points than without it."""
+    asked = []
+
+    def log_density(x):
+        asked.append(x)
+        return np.logaddexp(-0.5 * ((x + 5.1) / 0.02) ** 2, -500.0 - 0.5 * ((x - 5.1) / 0.5) ** 2)
+
+    (peak,), _ = find_peaks(log_density, -9.0, 9.0)
+    assert peak.place == pytest.approx(-5.1, abs=0.02)
+    assert np.concatenate(asked[1:]).max() < 0.0

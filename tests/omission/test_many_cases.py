@@ -7,6 +7,7 @@ import pytest
 
 from unselected.models.count_terms import (
     CountTerms,
+    ManyCasesPairs,
     OverallOmission,
     ThetaRule,
 )
@@ -15,6 +16,12 @@ from unselected.omission.many_cases import ManyCases
 
 CUTS = [Fraction(0), Fraction(1, 400), Fraction(36, 1000), Fraction(1, 2), Fraction(1)]
 NO_FEATURE = np.empty((2, 0), dtype=np.int64)
+
+
+def many_cases(sizes, cut, refinement, *, needs_below):
+    omission = ManyCases(sizes, cut, refinement, needs_below=needs_below)
+    terms = ManyCasesPairs(sizes, NO_FEATURE, omission, refinement)
+    return lambda u: terms.at(u).omission
 
 
 def probabilities(omission):
@@ -27,10 +34,10 @@ def probabilities(omission):
 def test_the_sums_are_those_over_all_counts(sizes, cut):
     law = CountLaw(sizes, *ThetaRule()(sum(sizes)))
     exact = CountTerms(law, NO_FEATURE, OverallOmission(law, cut, needs_below=True))
-    many = ManyCases(sizes, cut, 1, needs_below=True)
+    many = many_cases(sizes, cut, 1, needs_below=True)
     for u in (0.0, 1e-9, 1e-4, 1 / 300, 0.1, 20.0):
         expected = probabilities(exact.at(u).omission)
-        np.testing.assert_allclose(probabilities(many.at(u)), expected, rtol=1e-9, atol=1e-13)
+        np.testing.assert_allclose(probabilities(many(u)), expected, rtol=1e-9, atol=1e-13)
 
 
 def test_small_selection_probabilities_keep_their_digits():
@@ -40,7 +47,7 @@ def test_small_selection_probabilities_keep_their_digits():
     exact = CountTerms(law, NO_FEATURE, OverallOmission(law, cut, needs_below=False)).at(1e-4)
     log = float(exact.omission.log_at_most)
     assert -1e-9 < log < 0.0
-    found = ManyCases(sizes, cut, 1, needs_below=False).at(1e-4)
+    found = many_cases(sizes, cut, 1, needs_below=False)(1e-4)
     assert float(found.log_at_most) == pytest.approx(log, rel=1e-9)
 
 
@@ -48,6 +55,6 @@ def test_a_finer_rule_changes_nothing():
     sizes, cut = (900, 1100), Fraction(9, 1000)
     for u in (0.0, 1e-3, 0.5):
         once, thrice = (
-            probabilities(ManyCases(sizes, cut, finer, needs_below=True).at(u)) for finer in (1, 3)
+            probabilities(many_cases(sizes, cut, finer, needs_below=True)(u)) for finer in (1, 3)
         )
         np.testing.assert_allclose(once, thrice, rtol=1e-10, atol=1e-14)

@@ -21,7 +21,7 @@ from unselected.estimators.parameters import (
     check_pseudocounts,
 )
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_likelihood import Rates
+from unselected.models.count_omission import Rates
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
 
@@ -69,10 +69,9 @@ class SelectiveBernoulliNB(ExactClassifier):
         What is assumed of how often the features are 1. "uniform" is the paper's prior: all rates
         are equally probable. "given" takes the number of ones of every feature, omitted ones
         included, as given, and models only how they are divided between the classes: for tables
-        with many rare features, such as words in documents. Needs ``quadrature="exact"``, and a
-        table of all vectors of counts, at most 4 million (two classes of 2000 cases). With
-        ``preselected_from`` these numbers are unknown for the omitted features, and each from 0 to
-        n is taken to be as probable.
+        with many rare features, such as words in documents. Needs ``quadrature="exact"``.
+        Two classes of up to 5700 cases are possible. With ``preselected_from`` these numbers are
+        unknown for the omitted features, and each from 0 to n is taken to be as probable.
     class_pseudocounts : float or sequence of float, default=1.0
         Prior counts of the classes, in the order of ``classes_``: one number for all, or one for
         each. For two classes they are f0 and f1 of the paper.
@@ -128,7 +127,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         Posterior probabilities of these values; they sum to 1.
     omission_probability_ : ndarray of shape (n_nodes,)
         At each node, the probability that a feature's score is at most ``threshold_``; with
-        ``rates="given"`` and with missing values the average over the omitted features.
+        ``rates="given"`` and with missing values the average over the omitted features; 1 where
+        there is no cut.
     related_fraction_ : ndarray of shape (n_nodes,)
         The fraction of related features at each of these nodes; only with ``prior="sparse"``.
     related_probability_ : ndarray of shape (n_kept,)

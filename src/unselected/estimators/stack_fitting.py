@@ -27,7 +27,7 @@ from unselected.fitted.families import FittedFamilies
 from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
-from unselected.models.batch import SharedTables
+from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.numerics.quadrature import log_sum
@@ -184,7 +184,7 @@ class _Learning:
     n_divisions: int
     keys: Callable[[Ints], Keys]
     key_values: NDArray[Any]
-    tables: SharedTables
+    tables: TablesOfSizes
 
     @classmethod
     def start(cls, fitting: StackFitting, left: LeftOut) -> "_Learning":
@@ -209,7 +209,7 @@ class _Learning:
                 sets.append(LeftOut.rows(np.union1d(left.out, rows), n, asked=rows))
         fitting.check_classes_left(sets)
         of_columns = partial(_keys_of, table.X, left.kept, keys)
-        return cls(fitting, marginals, sets, len(divisions), of_columns, values, SharedTables())
+        return cls(fitting, marginals, sets, len(divisions), of_columns, values, TablesOfSizes())
 
     def finish(self) -> LearnedStack:
         """Fit all models without each set of cases, weigh them, and keep the best."""

@@ -6,6 +6,7 @@ batch               posteriors of many data sets that are nearly the same
 bernoulli           the paper's naive Bayes of binary features
 bernoulli_likelihood  its likelihood as a function of alpha
 bernoulli_posterior its posterior
+count_omission      which sums give the omission probability of binary features
 count_terms         the likelihood of features with the same numbers of known values
 factor              latent factors, real-valued features
 factor_predictive   its predictions of new cases

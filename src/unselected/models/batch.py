@@ -13,8 +13,7 @@ from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.count_terms import FEW_CASES
-from unselected.models.shared_table import SharedTable
-from unselected.numerics.beta_binomial import CountLaw
+from unselected.models.shared_table import SharedTable, SharedTables
 from unselected.numerics.quadrature import converged, log_sum
 from unselected.omission.count_tables import n_entries
 from unselected.selection.events import Event
@@ -38,19 +37,19 @@ def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliP
     """
     posteriors: dict[int, BernoulliPosterior] = {}
     if model.quadrature == "exact" and model.least_fraction is None:
-        complete = [i for i, (counts, event) in enumerate(sets) if _is_complete(counts, event)]
-        sizes = np.array([sets[i][0].sizes for i in complete])
+        sizes = np.array([counts.sizes for counts, _ in sets])
         for size in np.unique(sizes, axis=0):
-            alike = np.array(complete)[np.all(sizes == size, axis=1)]
-            small = size.sum() <= FEW_CASES and n_entries(tuple(size)) <= _MOST_SHARED
-            if alike.size > _FEW_SETS and small:
-                posteriors |= _condition_alike(model, sets, alike)
+            alike = np.flatnonzero(np.all(sizes == size, axis=1))
+            chosen = [sets[i] for i in alike]
+            if alike.size > _FEW_SETS and size.sum() <= FEW_CASES and _are_small(chosen):
+                found = _condition_alike(model, chosen)
+                posteriors |= {int(alike[i]): posterior for i, posterior in found.items()}
     return [
         posteriors[i] if i in posteriors else model.condition(*data) for i, data in enumerate(sets)
     ]
 
 
-class SharedTables:
+class TablesOfSizes:
     """Tables of all counts, kept for data sets that come one after the other.
 
     The coarse quadrature has the same values of alpha for all data sets, so that nearly all of the
@@ -58,7 +57,7 @@ class SharedTables:
     """
 
     def __init__(self) -> None:
-        self._tables: dict[tuple[int, ...], SharedTable] = {}
+        self._tables: dict[tuple[int, ...], SharedTables] = {}
 
     def condition(
         self, model: BernoulliModel, counts: ClassCounts, event: Event
@@ -69,11 +68,12 @@ class SharedTables:
         if not (small and _is_complete(counts, event)):
             return model.condition(counts, event)
         if sizes not in self._tables:
-            law = CountLaw(sizes, *model.theta_rule(sum(sizes)))
-            self._tables[sizes] = SharedTable(law, by_total=model.rates == "given")
-        shared = self._tables[sizes]
-        shared.forget_cuts()
-        return model.given(Likelihood(model.theta_rule, counts, event, model.rates, shared))
+            n = sum(sizes)
+            by_total = model.rates == "given"
+            self._tables[sizes] = SharedTables(model.theta_rule(n), n, by_total=by_total)
+        tables = self._tables[sizes]
+        tables.of(sizes).forget_cuts()
+        return model.given(Likelihood(model.theta_rule, counts, event, model.rates, tables))
 
 
 def _is_complete(counts: ClassCounts, event: Event) -> bool:
@@ -82,19 +82,29 @@ def _is_complete(counts: ClassCounts, event: Event) -> bool:
     return counts.known is None and (kinds is None or bool(np.all(kinds.sizes == counts.sizes)))
 
 
-def _condition_alike(
-    model: BernoulliModel, sets: list[DataSet], alike: NDArray[np.intp]
-) -> dict[int, BernoulliPosterior]:
+def _are_small(sets: list[DataSet]) -> bool:
+    """Say whether the tables of all patterns of known values are small enough."""
+    rows = [counts.sizes[np.newaxis] for counts, _ in sets[:1]]
+    for counts, event in sets:
+        if counts.known is not None:
+            rows.append(counts.known.T)
+        if event.kinds is not None:
+            rows.append(event.kinds.sizes)
+    patterns = np.unique(np.concatenate(rows), axis=0)
+    return sum(n_entries(tuple(sizes)) for sizes in patterns.tolist()) <= _MOST_SHARED
+
+
+def _condition_alike(model: BernoulliModel, sets: list[DataSet]) -> dict[int, BernoulliPosterior]:
     """Return the posteriors of data sets with equal class sizes, without unresolved ones."""
-    chosen = [sets[i] for i in alike]
-    first = chosen[0][0]
-    sizes = tuple(first.sizes.tolist())
-    law = CountLaw(sizes, *model.theta_rule(sum(sizes)))
-    shared = SharedTable(law, by_total=model.rates == "given")
+    sizes = tuple(sets[0][0].sizes.tolist())
+    n = sum(sizes)
+    tables = SharedTables(model.theta_rule(n), n, by_total=model.rates == "given")
     likelihoods = [
-        Likelihood(model.theta_rule, counts, event, model.rates, shared) for counts, event in chosen
+        Likelihood(model.theta_rule, counts, event, model.rates, tables) for counts, event in sets
     ]
-    together = _Together(likelihoods, shared)
+    together: _Together | _Apart = _Apart(likelihoods)
+    if all(_is_complete(*data) for data in sets):
+        together = _Together(likelihoods, tables.of(sizes))
     prior = ConcentrationPrior(model.a, model.b)
     top = together.log_totals(prior.quantile_nodes(9)).max(axis=1)
     bounds = np.array([likelihood.log_bound for likelihood in likelihoods]) - top
@@ -110,9 +120,12 @@ def _condition_alike(
         refinement=model.refinement,
     )
     log_weights = log_terms - log_mixed(log_u)
+    for x in log_u:  # the tables of one alpha after the other: not all of them are remembered
+        for likelihood in likelihoods:
+            likelihood.at(x)
     found = {}
-    for i, likelihood, log_total in zip(
-        alike.tolist(), likelihoods, together.log_totals(log_u), strict=True
+    for i, (likelihood, log_total) in enumerate(
+        zip(likelihoods, together.log_totals(log_u), strict=True)
     ):
         if _is_resolved(log_total + log_weights):
             found[i] = model.posterior(likelihood, log_u, log_total + log_weights)
@@ -125,8 +138,20 @@ def _is_resolved(log_terms: Floats) -> bool:
     return far_down and converged(np.arange(log_terms.size, dtype=np.float64), log_terms)
 
 
+class _Apart:
+    """The log likelihoods of many data sets, which share only the tables of counts."""
+
+    def __init__(self, likelihoods: list[Likelihood]) -> None:
+        self._likelihoods = likelihoods
+
+    def log_totals(self, log_u: Floats) -> Floats:
+        """Return the log likelihoods, the events included, shape (sets, nodes)."""
+        each = [[likelihood.at(x).log_total for likelihood in self._likelihoods] for x in log_u]
+        return np.array(each).T
+
+
 class _Together:
-    """The log likelihoods of many data sets at once."""
+    """The log likelihoods of many data sets without missing values, at once."""
 
     def __init__(self, likelihoods: list[Likelihood], shared: SharedTable) -> None:
         self._shared, self._likelihoods = shared, likelihoods

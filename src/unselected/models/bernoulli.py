@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, log_expit
 
 from unselected._typing import Floats, Ints
-from unselected.models.bernoulli_likelihood import NULL, Likelihood, Rates
+from unselected.models.bernoulli_likelihood import NULL, Likelihood
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior, LogFunction
+from unselected.models.count_omission import Rates
 from unselected.models.count_terms import ThetaRule
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,

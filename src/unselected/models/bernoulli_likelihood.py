@@ -3,34 +3,38 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, xlogy
 
 from unselected._typing import Floats, Ints
+from unselected.models.count_omission import (
+    Rates,
+    check_work,
+    is_tabulated,
+    omission_given_totals,
+)
 from unselected.models.count_terms import (
     CountTerms,
+    ManyCasesPairs,
     ManyCasesTerms,
     OverallOmission,
     TabulatedOmission,
     ThetaRule,
 )
-from unselected.models.shared_table import SharedTable, SharedTerms
+from unselected.models.shared_table import SharedTables, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
-from unselected.omission.count_tables import MOST_ENTRIES, CountTable, Omission, n_entries
+from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
-from unselected.omission.several_classes import MOST_VECTORS, SeveralClasses, n_other_vectors
+from unselected.omission.several_classes import SeveralClasses
 from unselected.selection.events import Event
 from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
 
-Rates = Literal["uniform", "given"]
-AnyTerms = CountTerms | ManyCasesTerms | SharedTerms
+AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
 
-# Each pattern of known values takes about as long as a fit without missing values.
-MOST_PATTERNS = 1000
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
 NULL, _AS_NULL = -np.inf, -70.0
@@ -75,7 +79,7 @@ class Likelihood:
         counts: ClassCounts,
         event: Event,
         rates: Rates = "uniform",
-        shared: SharedTable | None = None,
+        shared: SharedTables | None = None,
     ) -> None:
         self.event, self.rates, self.class_sizes = event, rates, counts.sizes
         self._theta_rule, self._shared = theta_rule, shared
@@ -96,16 +100,12 @@ class Likelihood:
     def _by_pattern(self) -> list[tuple[Ints, Ints, AnyTerms]]:
         """Return, for each pattern of known values, its vectors, its kinds, and their terms."""
         kinds = self.event.kinds
-        if self._shared is not None:
-            shared = SharedTerms.of(self._shared, self.ones, self.event.cut)
-            n_kinds = 0 if kinds is None else kinds.totals.size
-            return [(np.arange(self.n_equal.size), np.arange(n_kinds), shared)]
         rows = [self.class_sizes[np.newaxis], self.known.T]
         if kinds is not None:
             rows.append(kinds.sizes)
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
-        _check_work(patterns, self.rates, has_cut=self.event.cut is not None)
+        check_work(patterns, self.rates, has_cut=self.event.cut is not None)
         for sizes in patterns:
             vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
             told = np.array([], dtype=np.intp)
@@ -117,23 +117,29 @@ class Likelihood:
                 parts.append((vectors, told, terms))
         return parts
 
-    def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> CountTerms | ManyCasesTerms:
+    def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return how the terms of some vectors of counts are computed."""
         cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
+        if self._shared is not None:
+            return SharedTerms.of(self._shared.of(sizes), ones, cut)
         needs_below = self.event.needs_below or self.event.kinds is not None
         if self.rates == "uniform" and not two:
-            several = None if cut is None else SeveralClasses(sizes, cut, rule.refinement)
+            several = None
+            if cut is not None:
+                several = SeveralClasses(sizes, cut, rule.refinement, by_total=False)
             return ManyCasesTerms(sizes, ones, several, rule.refinement)
+        if self.rates == "given" and not is_tabulated(sizes):
+            given = omission_given_totals(sizes, cut, rule.refinement)
+            return ManyCasesTerms(sizes, ones, given, rule.refinement)
         table = None
         if self.rates == "given":
             table = CountTable(tuple(sorted(sizes)), cut, by_total=True)
         if rule.is_for_many(sum(sizes)):
-            many: ManyCases | ManyCasesTable | None = None
-            if table is not None:
-                many = ManyCasesTable(table, rule.refinement)
-            elif cut is not None:
+            if table is None and cut is not None:
                 many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
-            return ManyCasesTerms(sizes, ones, many, rule.refinement)
+                return ManyCasesPairs(sizes, ones, many, rule.refinement)
+            summed = None if table is None else ManyCasesTable(table, rule.refinement)
+            return ManyCasesTerms(sizes, ones, summed, rule.refinement)
         law = CountLaw(sizes, *self._nodes, self._tables)
         omission: OverallOmission | TabulatedOmission | None = None
         if table is not None:
@@ -168,7 +174,7 @@ class Likelihood:
         n_vectors = self.n_equal.size
         log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
         kinds = self.event.kinds
-        logs = np.full((3, 1 if kinds is None else kinds.totals.size), -np.inf)
+        logs = self._without_cut(1 if kinds is None else kinds.totals.size)
         for vectors, told, terms in self._terms:
             found = terms.at(u)
             log_counts[vectors], mean_theta[vectors] = found.log_counts, found.mean_theta
@@ -183,11 +189,16 @@ class Likelihood:
                 logs[:, 0] = _of_any(found.omission)
         return Record(self, log_counts, mean_theta, *logs)
 
+    @staticmethod
+    def _without_cut(n_kinds: int) -> Floats:
+        """Return the log probabilities where there is no cut: every feature is below."""
+        return np.repeat([[0.0], [-np.inf], [0.0]], n_kinds, axis=1)
+
     def _compute_alike(self, u: float) -> Record:
         """Return the terms where all features have the same numbers of known values."""
         ((_, _, terms),) = self._terms
         found = terms.at(u)
-        log_counts, logs = found.log_counts, np.full((3, 1), -np.inf)
+        log_counts, logs = found.log_counts, self._without_cut(1)
         if found.omission is not None:
             if self.rates == "given":
                 log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
@@ -273,32 +284,6 @@ class Likelihood:
         """The same for unrelated features, each of shape (vectors,): (m + 1) / (n + 2)."""
         ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
         return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
-
-
-def _check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
-    """Raise where the omission probabilities of these numbers of known values take too much."""
-    if len(patterns) > MOST_PATTERNS:
-        raise ValueError(
-            f"binary features have {len(patterns)} different numbers of known values in the "
-            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
-            "example with sklearn.impute.SimpleImputer), or drop features that have many."
-        )
-    each = [tuple(sizes) for sizes in patterns.tolist()]
-    cases = ", ".join(map(str, each[-1]))
-    if rates == "given" and sum(map(n_entries, each)) > MOST_ENTRIES:
-        raise ValueError(
-            f"rates='given' needs tables of {sum(map(n_entries, each)):.3g} vectors of counts for "
-            f"classes of {cases} cases, and takes at most {MOST_ENTRIES}: use rates='uniform', "
-            "fewer cases or classes, or fill in missing values."
-        )
-    several = patterns.shape[1] > 2 and rates == "uniform" and has_cut
-    if several and sum(map(n_other_vectors, each)) > MOST_VECTORS:
-        raise ValueError(
-            f"classes of {cases} cases have {sum(map(n_other_vectors, each)):.3g} vectors of "
-            f"counts without the largest class, and at most {MOST_VECTORS} are possible: use "
-            "SelectiveGaussianNB (gaussian), which takes 0 and 1 as numbers, merge classes, or "
-            "fill in missing values."
-        )
 
 
 def _of_kinds(omission: Omission, totals: Ints) -> Floats:

@@ -23,7 +23,7 @@ class BernoulliPosterior:
     log_alpha, log_weights : arrays of shape (nodes,)
         The weights sum to 1.
     log_at_most : array of shape (nodes,)
-        Log of the probability that a feature is at most at the cut; -inf where there is no cut.
+        Log of the probability that a feature is at most at the cut; 0 where there is no cut.
     log_evidence : float
         log P(y, kept features, event).
     log_psi : array of shape (G,)

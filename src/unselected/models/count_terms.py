@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from unselected.numerics.beta_binomial_integral import log_counts_and_theta
 from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.omission.count_tables import CountTable, Omission, joint_table
-from unselected.omission.many_cases import ManyCases, ManyCasesTable
-from unselected.omission.several_classes import SeveralClasses
+from unselected.omission.many_cases import ManyCases
 
 # Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
 # the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
@@ -103,6 +102,13 @@ class TabulatedOmission:
         return self._table.omission(sums)
 
 
+class AtAlpha(Protocol):
+    """Omission probabilities as a function of u = 1 / alpha."""
+
+    def at(self, u: float) -> Omission:
+        """Return the omission probabilities at alpha = 1 / u."""
+
+
 @dataclass(frozen=True, eq=False)
 class ManyCasesTerms:
     """Vectors of counts among many cases, each with nodes of theta of its own.
@@ -111,19 +117,43 @@ class ManyCasesTerms:
     ----------
     sizes : tuple of int
     ones : array of shape (G, vectors)
-    omission : ManyCases, ManyCasesTable, SeveralClasses or None
+    omission : object with a method ``at(u)``, or None
     refinement : int
     """
 
     sizes: tuple[int, ...]
     ones: Ints
-    omission: ManyCases | ManyCasesTable | SeveralClasses | None
+    omission: AtAlpha | None
     refinement: int
 
     def at(self, u: float) -> Terms:
         """Return the terms at one alpha = 1 / u."""
         logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement)
         return Terms(logs, theta, None if self.omission is None else self.omission.at(u))
+
+
+@dataclass(frozen=True, eq=False)
+class ManyCasesPairs:
+    """The same in two classes, whatever the totals: pairs at the cut are integrated together.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+    ones : array of shape (2, pairs)
+    omission : ManyCases
+    refinement : int
+    """
+
+    sizes: tuple[int, ...]
+    ones: Ints
+    omission: ManyCases
+    refinement: int
+
+    def at(self, u: float) -> Terms:
+        """Return the terms at one alpha = 1 / u."""
+        v, pairs = self.ones.shape[1], np.concatenate([self.ones, self.omission.ties], axis=1)
+        logs, theta = log_counts_and_theta(pairs, self.sizes, u, self.refinement)
+        return Terms(logs[:v], theta[:v], self.omission.at(u, logs[v:]))
 
 
 @dataclass(frozen=True, eq=False)

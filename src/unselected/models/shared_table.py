@@ -1,36 +1,49 @@
-"""The table of all vectors of counts, shared by data sets with equal class sizes."""
+"""Tables of all vectors of counts, shared by data sets with equal class sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from unselected._typing import Floats, Ints
 from unselected.models.count_terms import Terms
-from unselected.numerics.beta_binomial import CountLaw
-from unselected.omission.count_tables import CountTable, Omission, joint_table
+from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.omission.count_tables import CountTable, Omission, joint_table, n_entries
+
+# Numbers that a table remembers for all alphas together, at most, and the fewest alphas.
+_MOST_NUMBERS, _FEWEST_ALPHAS = 1 << 23, 4
+
+
+@dataclass(frozen=True)
+class _AtAlpha:
+    """P(counts) and E[theta | counts] of every vector, and omission probabilities by cut."""
+
+    P: Floats
+    theta: Floats
+    omission: dict[int, Omission] = field(default_factory=dict)
+    overall: dict[int, Omission] = field(default_factory=dict)
 
 
 class SharedTable:
     """P(counts) and E[theta | counts] of every vector, tabulated once for each alpha.
 
-    The omission probabilities are summed once for each alpha and cut.
+    The omission probabilities are summed once for each alpha and cut. Those of the last alphas are
+    remembered.
     """
 
     def __init__(self, law: CountLaw, *, by_total: bool) -> None:
         self.law, self.by_total = law, by_total
-        self._tables: dict[float, tuple[Floats, Floats]] = {}
+        self._known: dict[float, _AtAlpha] = {}
         self._cuts: dict[Fraction | None, int] = {}
         self._counted: list[CountTable] = []
-        self._omission: dict[tuple[float, int], Omission] = {}
-        self._overall: dict[tuple[float, int], Omission] = {}
 
     def forget_cuts(self) -> None:
         """Forget the omission probabilities, which the next data set does not need."""
         self._cuts.clear()
         self._counted.clear()
-        self._omission.clear()
-        self._overall.clear()
+        for known in self._known.values():
+            known.omission.clear()
+            known.overall.clear()
 
     def number_of(self, cut: Fraction | None) -> int:
         """Return an index for a cut, because fractions are slow to look up."""
@@ -41,31 +54,40 @@ class SharedTable:
 
     def tables(self, u: float) -> tuple[Floats, Floats]:
         """Return P(counts) and E[theta | counts], flattened."""
-        if u not in self._tables:
+        known = self._at(u)
+        return known.P, known.theta
+
+    def _at(self, u: float) -> _AtAlpha:
+        if u not in self._known:
+            while len(self._known) >= self._n_remembered():
+                del self._known[next(iter(self._known))]
             sums = np.zeros((1, 2))
             for nodes, *tables in self.law.pmf_blocks(u):
                 pmfs, weights = [pmf for _, pmf in tables], self.law.weights[nodes]
                 both = weights, weights * self.law.theta[nodes]
                 sums = sums + np.stack([joint_table(pmfs, each).ravel() for each in both], axis=-1)
-            self._tables[u] = sums[:, 0], sums[:, 1] / sums[:, 0]
-        return self._tables[u]
+            self._known[u] = _AtAlpha(sums[:, 0], sums[:, 1] / sums[:, 0])
+        return self._known[u]
+
+    def _n_remembered(self) -> int:
+        """Return the number of alphas that are remembered."""
+        of_cuts = 8 * (sum(self.law.sizes) + 1 if self.by_total else 1) * len(self._cuts)
+        return max(_FEWEST_ALPHAS, int(_MOST_NUMBERS / (2 * n_entries(self.law.sizes) + of_cuts)))
 
     def omission(self, u: float, number: int) -> Omission:
         """Return the omission probabilities for the cut with that index."""
-        key = u, number
-        if key not in self._omission:
-            self._omission[key] = self._counted[number].omission(self.tables(u)[0])
-        return self._omission[key]
+        known = self._at(u)
+        if number not in known.omission:
+            known.omission[number] = self._counted[number].omission(known.P)
+        return known.omission[number]
 
     def overall(self, u: float, number: int) -> Omission:
         """Return the same of a feature whose total is not known."""
-        key = u, number
-        if key not in self._overall:
+        known = self._at(u)
+        if number not in known.overall:
             told = self.omission(u, number)
-            logs = (told.log_below, told.log_at_cut, told.log_at_most, told.log_total)
-            single = None if self.by_total else Omission(*(log[0] for log in logs))
-            self._overall[key] = single or told.averaged()
-        return self._overall[key]
+            known.overall[number] = told.averaged() if self.by_total else told.of_one()
+        return known.overall[number]
 
     def log_total(self, u: float) -> Floats:
         """Return log P(m) of each total; 0 where totals are not given."""
@@ -75,6 +97,31 @@ class SharedTable:
         """Return where vectors of counts (G, v) are in the tables."""
         shape = tuple(n + 1 for n in self.law.sizes)
         return np.asarray(np.ravel_multi_index(tuple(ones), shape))
+
+
+class SharedTables:
+    """A shared table for each pattern of known values, all with the same nodes of theta.
+
+    Parameters
+    ----------
+    nodes : pair of arrays
+        Nodes and weights of theta.
+    n : int
+        The largest number of cases of all classes together.
+    by_total : bool
+    """
+
+    def __init__(self, nodes: tuple[Floats, Floats], n: int, *, by_total: bool) -> None:
+        self._nodes, self._by_total = nodes, by_total
+        self._pmfs = PmfTables(nodes[0], n)
+        self._tables: dict[tuple[int, ...], SharedTable] = {}
+
+    def of(self, sizes: tuple[int, ...]) -> SharedTable:
+        """Return the table of features with these numbers of known values."""
+        if sizes not in self._tables:
+            law = CountLaw(sizes, *self._nodes, self._pmfs)
+            self._tables[sizes] = SharedTable(law, by_total=self._by_total)
+        return self._tables[sizes]
 
 
 @dataclass(frozen=True, eq=False)

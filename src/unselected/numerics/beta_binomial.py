@@ -20,9 +20,8 @@ from unselected._typing import Floats, Ints
 _BLOCK = 1 << 16
 # From here on Stirling's series is exact to rounding.
 _LARGE_Z = 20.0
-# Probabilities below exp(-_NEGLIGIBLE) of the largest are left out of a window, which is found on
-# a grid of so many counts.
-_NEGLIGIBLE, _GRID = 45.0, 65
+# Probabilities below exp(-_NEGLIGIBLE) are left out of a window.
+_NEGLIGIBLE = 45.0
 
 
 def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:
@@ -89,14 +88,17 @@ def log_rising(theta: Floats, i: Ints, u: float) -> Floats:
     """
     if u == 0.0:
         return np.asarray(i * np.log(theta))
-    z, i = np.broadcast_arrays(theta / u, i)
+    z = theta / u
     small = z <= _LARGE_Z
-    if np.all(small):
+    if small.all():
         return _log_rising_by_gamma(z, i, u)
     large = np.maximum(z, _LARGE_Z)
-    logs = i * np.log(theta) + ((large + i - 0.5) * np.log1p(i / large) - i)
-    logs += _stirling_rest(large + i) - _stirling_rest(large)
-    if np.any(small):
+    end = np.asarray(large + i, dtype=np.float64)
+    logs = (end - 0.5) * np.log1p(i / large)
+    logs += i * (np.log(theta) - 1.0)
+    logs += _stirling_rest(end) - _stirling_rest(large)
+    if small.any():
+        z, i, small = np.broadcast_arrays(z, i, small)
         logs[small] = _log_rising_by_gamma(z[small], i[small], u)
     return np.asarray(logs)
 
@@ -125,47 +127,55 @@ def log_pmf(n_c: int, i: Ints, theta: Floats, u: float) -> Floats:
 def windows(n_c: int, theta: Floats, u: float) -> list[slice]:
     """Return, for each interval between neighbouring thetas, the counts that have a probability.
 
-    P(I = i) is negligible outside for all thetas in the interval.
+    P(I outside) is below 2 exp(-45) for all thetas in the interval: a binomial count less its mean
+    is sub-Gaussian with variance n / 4 at most, and a beta variable with 1 / (4 (alpha + 1)), so
+    that I is with the sum of n / 4 and n^2 / (4 (alpha + 1)).
 
     >>> windows(1000, np.array([0.01, 0.02]), 0.0)
-    [slice(0, 79, None)]
+    [slice(0, 171, None)]
     """
-    grid = np.unique(np.linspace(0, n_c, _GRID).astype(np.int64))
-    theta = theta[:, np.newaxis]
-    logs = log_pmf(n_c, grid, theta, u)
-    modes = np.rint(n_c * theta).astype(np.int64)
-    top = np.maximum(logs.max(axis=1, keepdims=True), log_pmf(n_c, modes, theta, u))
-    live = logs > top - _NEGLIGIBLE
-    means = np.searchsorted(grid, n_c * theta[:, 0])
-    # A narrow distribution may lie between two counts of the grid.
-    first = np.minimum(np.where(live.any(axis=1), live.argmax(axis=1), grid.size), means)
-    last = np.maximum(np.where(live, np.arange(grid.size), 0).max(axis=1), means)
-    low = grid[np.maximum(np.minimum(first[:-1], first[1:]) - 1, 0)]
-    high = grid[np.minimum(np.maximum(last[:-1], last[1:]) + 1, grid.size - 1)] + 1
+    variance = 0.25 * n_c * (1.0 + n_c * (u / (1.0 + u)))
+    far = np.sqrt(2.0 * _NEGLIGIBLE * variance)
+    low = np.maximum(np.floor(n_c * theta[:-1] - far), 0.0).astype(np.int64)
+    high = np.minimum(np.ceil(n_c * theta[1:] + far), n_c).astype(np.int64) + 1
     return [slice(start, stop) for start, stop in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def pmf_tables(n_c: int, theta: Floats, u: float, counts: slice) -> Floats:
     """Return P(I = i | theta, alpha = 1 / u) for counts in a window, one row per theta.
 
-    The ratios of neighbours are multiplied up from the mean, without logarithms, and the rows
-    normalised. The thetas are neighbours, so that their means are close to each other. What
-    underflows is 0.
+    See `scaled_pmf_tables`.
 
     >>> pmf_tables(2, np.array([0.5]), 0.0, slice(0, 3)).tolist()
     [[0.25, 0.5, 0.25]]
     """
+    pmf = scaled_pmf_tables(n_c, theta, u, counts)
+    pmf /= np.sum(pmf, axis=1, keepdims=True)
+    return pmf
+
+
+def scaled_pmf_tables(n_c: int, theta: Floats, u: float, counts: slice) -> Floats:
+    """Return the same, where each row has a factor of its own.
+
+    The ratios of neighbours are multiplied up from the mean, without logarithms. The thetas are
+    neighbours, so that their means are close to each other. What underflows is 0.
+
+    >>> scaled_pmf_tables(2, np.array([0.5]), 0.0, slice(0, 3)).tolist()
+    [[0.5, 1.0, 0.5]]
+    """
     i = np.arange(counts.start, counts.stop - 1, dtype=np.float64)
     theta = theta[:, np.newaxis]
-    ratio = theta + i * u
-    ratio *= (n_c - i) / (i + 1.0)
-    ratio /= (1.0 - theta) + (n_c - 1.0 - i) * u
+    up = theta + i * u
+    up *= (n_c - i) / (i + 1.0)
+    down = (1.0 - theta) + (n_c - 1.0 - i) * u
     middle = int(np.clip(np.rint(n_c * np.mean(theta)) - counts.start, 0, i.size))
     pmf = np.empty((theta.size, i.size + 1))
     pmf[:, middle] = 1.0
-    np.cumprod(ratio[:, middle:], axis=1, out=pmf[:, middle + 1 :])
-    np.cumprod(1.0 / ratio[:, :middle][:, ::-1], axis=1, out=pmf[:, :middle][:, ::-1])
-    pmf /= np.sum(pmf, axis=1, keepdims=True)
+    upwards, downwards = up[:, middle:], down[:, :middle][:, ::-1]
+    upwards /= down[:, middle:]
+    downwards /= up[:, :middle][:, ::-1]
+    np.cumprod(upwards, axis=1, out=pmf[:, middle + 1 :])
+    np.cumprod(downwards, axis=1, out=pmf[:, :middle][:, ::-1])
     return pmf
 
 

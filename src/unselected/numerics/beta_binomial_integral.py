@@ -13,8 +13,8 @@ from unselected.numerics.beta_binomial import log_rising
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 
 # Nodes on each side of the peak that are summed, and how far from the middle the peak may be.
-# Neighbours are about a third of a standard deviation apart.
-_EACH_SIDE, _FAR = 30, 6
+# Neighbours are 0.7 standard deviations apart, or less.
+_EACH_SIDE, _FAR = 28, 6
 
 
 def log_counts_and_theta(
@@ -45,7 +45,7 @@ def n_nodes(sizes: tuple[int, ...], u: float) -> int:
     The n_g cases of a class tell no more of theta than n_g / (1 + n_g u) independent ones.
     """
     equivalent = sum(n / (1.0 + n * u) for n in sizes)
-    return min(theta_nodes(sum(sizes)), theta_nodes(int(2.0 * equivalent) + 64))
+    return min(theta_nodes(sum(sizes)), theta_nodes(int(equivalent) + 64))
 
 
 def _around_peak(
@@ -54,9 +54,9 @@ def _around_peak(
     """Return nodes around the peak of each vector, and log P(counts | theta) there, (v, nodes)."""
     each_side, v = _EACH_SIDE * refinement, ones.shape[1]
     width = 2 * each_side + 1
-    if nodes.size <= 2 * width:
+    if nodes.size <= width + 2 * _FAR:
         places = np.broadcast_to(np.arange(nodes.size), (v, nodes.size))
-        return places, _log_given_theta(ones, sizes, u, nodes[places])
+        return places, _log_given_theta(ones, sizes, u, nodes[np.newaxis])
     middle = np.searchsorted(nodes, _guess(ones, sizes, u))
     places, logs = np.empty((v, width), dtype=np.int64), np.empty((v, width))
     unsure = np.arange(v)
@@ -81,8 +81,10 @@ def _guess(ones: Ints, sizes: tuple[int, ...], u: float) -> Floats:
 
 
 def _log_given_theta(ones: Ints, sizes: tuple[int, ...], u: float, theta: Floats) -> Floats:
-    """Return log P(counts | theta), but for factors without theta, shape (v, nodes)."""
-    logs = np.zeros(theta.shape)
-    for i, n_g in zip(ones[:, :, np.newaxis], sizes, strict=True):
-        logs += log_rising(theta, i, u) + log_rising(1.0 - theta, n_g - i, u)
-    return logs
+    """Return log P(counts | theta), but for factors without theta, shape (v, nodes).
+
+    ``theta`` has shape (v, nodes), or (1, nodes).
+    """
+    zeros = np.array(sizes)[:, np.newaxis] - ones
+    rates, counts = np.stack([theta, 1.0 - theta]), np.stack([ones, zeros], axis=1)
+    return np.asarray(log_rising(rates, counts[..., np.newaxis], u).sum(axis=(0, 1)))

@@ -7,6 +7,6 @@ count_tables  binary features, several classes or given their totals
 factor   real-valued features with latent factors
 many_cases  binary features, many cases
 mixture  binary features with latent groups of cases
-several_classes  binary features, three or more classes
+several_classes  binary features, three or more classes, or two given their totals
 real     real-valued features, classes or a real response
 """

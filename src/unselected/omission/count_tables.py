@@ -8,15 +8,18 @@ m = I_1 + ... + I_G of the feature: those of the vectors with that total, divide
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.quadrature import gauss_legendre
 from unselected.selection.explained import compare_explained
 
-# Entries of the largest table, and of those that are compared with the cut at a time.
+# Entries of the largest table of one pattern, and of those that are compared at a time.
 MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
 
 
@@ -48,12 +51,16 @@ class Omission:
                 log_total,
             )
 
+    def of_one(self) -> "Omission":
+        """Return the probabilities where totals are not told apart, without their axis."""
+        logs = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
+        return Omission(*(log[0] for log in logs))
+
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
         parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)
         sums = np.array([[np.mean(part)] for part in parts])
-        mean = Omission.of_sums(sums, np.zeros(1))
-        return Omission(mean.log_below[0], mean.log_at_cut[0], mean.log_at_most[0], np.zeros(()))
+        return Omission.of_sums(sums, np.zeros(1)).of_one()
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:
@@ -79,11 +86,12 @@ class CountTable:
         self.n_totals = sum(sizes) + 1 if by_total else 1
         self._kind_of = self._kinds(cut)
 
-    def _kinds(self, cut: Fraction | None) -> NDArray[np.intp]:
+    def _kinds(self, cut: Fraction | None) -> NDArray[Any]:
         """Return where each vector of counts is summed: 3 m + 0, 1, 2 for below, at and above."""
         shape = tuple(n + 1 for n in self.sizes)
         n_vectors = int(np.prod(shape))
-        kinds = np.zeros(n_vectors, dtype=np.intp)
+        # A row of sums for each total is counted by numpy, which needs its own kind of integers.
+        kinds: NDArray[Any] = np.zeros(n_vectors, dtype=np.intp if self.by_total else np.int8)
         for start in range(0, n_vectors, _BLOCK):
             block = slice(start, min(start + _BLOCK, n_vectors))
             ones = np.stack(np.unravel_index(np.arange(block.start, block.stop), shape))
@@ -101,16 +109,16 @@ class CountTable:
         return np.asarray(sums.reshape(-1, 3).T)
 
     @cached_property
-    def _places(self) -> list[NDArray[np.intp]]:
-        """The places of the vectors below, at and above the cut."""
-        return [np.flatnonzero(self._kind_of == kind) for kind in range(3)]
+    def _selected(self) -> list[NDArray[np.intp]]:
+        """The places of the vectors at and above the cut."""
+        return [np.flatnonzero(self._kind_of == kind) for kind in (1, 2)]
 
     def _overall_sums(self, table: Floats) -> Floats:
         """Return the sums over all totals: most vectors are below, and few need to be added up."""
-        at_cut, above = (float(table[places].sum()) for places in self._places[1:])
+        at_cut, above = (float(table[places].sum()) for places in self._selected)
         below = 1.0 - at_cut - above
         if below < 0.5:  # a small complement would lose its digits
-            below = float(table[self._places[0]].sum())
+            below = float(table[self._kind_of == 0].sum())
         return np.array([[below], [at_cut], [above]])
 
     def omission(self, table: Floats) -> Omission:
@@ -157,3 +165,17 @@ def log_totals(law: CountLaw, u: Floats) -> Floats:
             transform += law.weights[nodes] @ product
         rows.append(np.log(np.maximum(np.fft.irfft(transform, n=size), 0.0)))
     return np.array(rows)
+
+
+class TotalsAlone:
+    """The probabilities of totals where nothing is omitted: every vector is below the cut."""
+
+    def __init__(self, sizes: tuple[int, ...], refinement: int) -> None:
+        self._sizes, self._refinement = sizes, refinement
+
+    def at(self, u: float) -> Omission:
+        """Return the probabilities at alpha = 1 / u."""
+        rule = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
+        (log_total,) = log_totals(CountLaw(self._sizes, *rule), np.array([u]))
+        surely = np.zeros(log_total.size)
+        return Omission(surely, np.full(surely.size, -np.inf), surely, log_total)

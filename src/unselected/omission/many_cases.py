@@ -14,8 +14,8 @@ import numpy as np
 
 from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_one_thread, in_threads
-from unselected.numerics.beta_binomial import pmf_tables, windows
-from unselected.numerics.beta_binomial_integral import log_counts_and_theta, n_nodes
+from unselected.numerics.beta_binomial import pmf_tables, scaled_pmf_tables, windows
+from unselected.numerics.beta_binomial_integral import n_nodes
 from unselected.numerics.quadrature import gauss_legendre, log_sum
 from unselected.omission.binary import OmittedCounts
 from unselected.omission.count_tables import CountTable, Omission, joint_table
@@ -40,6 +40,11 @@ class ManyCases:
         How many times finer than necessary the rule for theta is.
     needs_below : bool
         Whether the probability of being strictly below the cut is needed.
+
+    Attributes
+    ----------
+    ties : array of shape (2, pairs)
+        The pairs of counts that are exactly at the cut, where they are needed.
     """
 
     def __init__(
@@ -54,31 +59,28 @@ class ManyCases:
         self._omitted = OmittedCounts.at_most(cut, *sizes)
         # Selected are the I0 below the first given I1, and the I1 below the second given I0.
         self._starts = self._omitted.start, OmittedCounts.at_most(cut, *sizes[::-1]).start
-        self._at_cut = np.empty((2, 0), dtype=np.int64)
+        self.ties = np.empty((2, 0), dtype=np.int64)
         if needs_below:
-            self._at_cut = _between(OmittedCounts.below(cut, *sizes), self._omitted)
+            self.ties = _between(OmittedCounts.below(cut, *sizes), self._omitted)
         self._refinement = refinement
         self._rows = min(max(1, _BLOCK // sum(sizes)), _MOST_ROWS)
 
-    def at(self, u: float) -> Omission:
-        """Return the omission probabilities at alpha = 1 / u."""
+    def at(self, u: float, log_ties: Floats) -> Omission:
+        """Return the omission probabilities at alpha = 1 / u, given log P of each of the ties."""
         if sum(self._sizes) >= _FEWEST_FOR_THREADS:
-            return self._at(u)
+            return self._at(u, log_ties)
         with in_one_thread():
-            return self._at(u)
+            return self._at(u, log_ties)
 
-    def _at(self, u: float) -> Omission:
+    def _at(self, u: float, log_ties: Floats) -> Omission:
         above = float(self._integrated(u, self._selected))
-        log_at_cut = -np.inf
-        if self._at_cut.size:
-            logs, _ = log_counts_and_theta(self._at_cut, self._sizes, u, self._refinement)
-            log_at_cut = float(log_sum(logs))
+        log_at_cut = float(log_sum(log_ties)) if log_ties.size else -np.inf
         at_cut = float(np.exp(log_at_cut))
         below = 1.0 - above - at_cut
         if above + at_cut > 0.5:  # a small complement would lose its digits
             below = max(float(self._integrated(u, self._inside)) - at_cut, 0.0)
         told = Omission.of_sums(np.array([[below], [at_cut], [above]]), np.zeros(1))
-        return replace(told.averaged(), log_at_cut=np.array(log_at_cut))
+        return replace(told.of_one(), log_at_cut=np.array(log_at_cut))
 
     def _integrated(self, u: float, given_theta: Callable[..., Floats]) -> Floats:
         """Return the integral over theta of a function of the tables."""
@@ -89,9 +91,12 @@ class ManyCases:
 
         def work(nodes: slice) -> Floats:
             counts = {n: found[n][nodes.start // self._rows] for n in found}
-            tables = {n: pmf_tables(n, theta[nodes], u, counts[n]) for n in found}
-            pmfs, within = [tables[n] for n in self._sizes], [counts[n] for n in self._sizes]
-            return np.asarray(given_theta(pmfs, within) @ weights[nodes])
+            tables = {n: scaled_pmf_tables(n, theta[nodes], u, counts[n]) for n in found}
+            cumulated = {n: _cumulated(table) for n, table in tables.items()}
+            both, within = ([each[n] for n in self._sizes] for each in (tables, counts))
+            below = [cumulated[n] for n in self._sizes]
+            scale = below[0][:, -1] * below[1][:, -1]
+            return np.asarray((given_theta(both, below, within) / scale) @ weights[nodes])
 
         return np.asarray(np.sum(list(in_threads(work, blocks)), axis=0))
 
@@ -101,22 +106,23 @@ class ManyCases:
         some = (theta.size + 1) // 2
         return theta[:some], np.where(theta[:some] == 0.5, 1.0, 2.0) * weights[:some]
 
-    def _selected(self, pmfs: list[Floats], within: list[slice]) -> Floats:
+    def _selected(self, pmfs: list[Floats], below: list[Floats], within: list[slice]) -> Floats:
         """Return P(above the cut | theta), a sum of small terms that keep their digits."""
-        below = {id(pmf): _cumulated(pmf) for pmf in pmfs}
         total = np.zeros(len(pmfs[0]))
         for own, other in ((0, 1), (1, 0)):
             places = self._starts[own][within[other]] - within[own].start
-            places = np.clip(places, 0, pmfs[own].shape[1])
-            up_to_start = np.take(below[id(pmfs[own])], places, axis=1)
-            total += np.einsum("ij,ij->i", pmfs[other], up_to_start)
+            first = int(np.searchsorted(places, 1))  # nothing is selected before
+            up_to_start = np.take(
+                below[own], np.minimum(places[first:], pmfs[own].shape[1]), axis=1
+            )
+            total += np.einsum("ij,ij->i", pmfs[other][:, first:], up_to_start)
         return total
 
-    def _inside(self, pmfs: list[Floats], within: list[slice]) -> Floats:
+    def _inside(self, pmfs: list[Floats], below: list[Floats], within: list[slice]) -> Floats:
         """Return P(at most at the cut | theta)."""
-        below, first, width = _cumulated(pmfs[0]), within[0].start, pmfs[0].shape[1]
+        first, width = within[0].start, pmfs[0].shape[1]
         low, high = (
-            np.take(below, np.clip(ends[within[1]] - first, 0, width), axis=1)
+            np.take(below[0], np.clip(ends[within[1]] - first, 0, width), axis=1)
             for ends in (self._omitted.start, self._omitted.stop)
         )
         return np.asarray(np.einsum("ij,ij->i", pmfs[1], high - low))

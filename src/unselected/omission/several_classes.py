@@ -1,27 +1,107 @@
-"""The omission probability of a binary feature in three or more classes, whatever its total.
+"""The omission probability of a binary feature in several classes, given its total or not.
 
-Given the counts of all classes but the largest, R^2 is at most at the cut where a quadratic
-function of the last count is at most 0: the omitted counts of that class form one interval. So
-cumulative sums of P(I | theta) are enough, as with two classes, and no table over all counts is
-built.
+The classes are divided into two parts. Given theta their counts are independent, and a feature with
+m ones is below the cut where
+
+    Q_1 + Q_2 < c m + (1 - c) m^2 / n,    Q = sum of I_g^2 / n_g over the classes of a part,
+
+with c the cut on R^2. The vectors of the second part are sorted by total and then by Q. For each
+vector of the first part and each total of the second, those below the cut are then the first ones
+of a list, and one cumulated probability is their sum. So all vectors enter exactly, and only those
+of the parts are enumerated, never those of all classes together.
+
+Q is an integer in units of the least common multiple of the class sizes, and is compared as such.
+Classes of equal sizes are interchangeable: of vectors that differ by the order of their counts in
+such classes one is enumerated, and counted as often as there are orders.
 """
 
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, comb, lcm, prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
-from unselected.numerics.beta_binomial import pmf_tables
-from unselected.numerics.beta_binomial_integral import log_counts_and_theta, n_nodes
-from unselected.numerics.quadrature import gauss_legendre, log_sum
+from unselected.columns.blocks import in_threads
+from unselected.numerics.beta_binomial import pmf_tables, windows
+from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.quadrature import gauss_legendre
 from unselected.omission.count_tables import Omission
-from unselected.selection.explained import compare_explained
 
-# Vectors of counts of all classes but the largest, at most.
-MOST_VECTORS = 1 << 20
-# Elements of an array that are processed at a time, and neighbouring nodes of theta, whose products
-# must not overflow.
-_BLOCK, _MOST_ROWS = 1 << 20, 32
+# Sums for one node of theta, at most: minutes for a fit, and some 400 MB.
+MOST_SUMS = 1 << 25
+# A vector of the second part takes about as long as so many lists that are looked up.
+_VECTOR_WORK = 4
+# Elements of arrays that are processed at a time, to stay in the processor's cache.
+_BLOCK = 1 << 16
+# Nodes of theta in a block: their means must not be so far apart that products overflow.
+_MOST_ROWS = 16
+# With fewer sums than this, threads cost more than they save.
+_FEWEST_FOR_THREADS = 1 << 18
+# Below this part of the total a difference from it would lose too many digits.
+_SMALL = 1e-4
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The vectors of counts of some classes, sorted by total and then by Q.
+
+    ``orders`` has how many vectors each stands for, ``starts`` where each total begins, and the
+    number of vectors at last.
+    """
+
+    sizes: tuple[int, ...]
+    ones: Ints
+    orders: Floats
+    totals: Ints
+    squares: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], unit: int) -> "_Part":
+        ones, orders = _vectors(sizes)
+        totals = ones.sum(axis=0)
+        squares = np.array([unit // n for n in sizes]) @ ones**2
+        order = np.lexsort((squares, totals))
+        starts = np.searchsorted(totals[order], np.arange(sum(sizes) + 2))
+        return cls(sizes, ones[:, order], orders[order], totals[order], squares[order], starts)
+
+    @property
+    def n_totals(self) -> int:
+        """The number of totals."""
+        return self.starts.size - 1
+
+    def among(self, totals: slice) -> slice:
+        """Return where the vectors with these totals are."""
+        return slice(int(self.starts[totals.start]), int(self.starts[totals.stop]))
+
+    def live(self, block: "_Block", among: slice) -> Ints:
+        """Return those of some vectors that have all counts in the windows."""
+        inside = np.ones(among.stop - among.start, dtype=np.bool_)
+        for ones, n in zip(self.ones, self.sizes, strict=True):
+            window = block.within[n]
+            if window != slice(0, n + 1):
+                inside &= (ones[among] >= window.start) & (ones[among] < window.stop)
+        return np.asarray(among.start + np.flatnonzero(inside))
+
+    def probabilities(self, some: Ints, block: "_Block") -> Floats:
+        """Return P(vector | theta) of some vectors, all orders together, shape (vectors, nodes)."""
+        product = self.orders[some, np.newaxis]
+        for ones, n in zip(self.ones, self.sizes, strict=True):
+            product = np.take(block.pmfs[n], ones[some] - block.within[n].start, axis=0) * product
+        return product
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some neighbouring nodes of theta, the windows of counts there, and P(count | theta)."""
+
+    weights: Floats
+    within: dict[int, slice]
+    pmfs: dict[int, Floats]
 
 
 class SeveralClasses:
@@ -34,82 +114,237 @@ class SeveralClasses:
         A bound on R^2.
     refinement : int
         How many times finer than necessary the rule for theta is.
+    by_total : bool
+        Whether there is a probability for each total, 0 to n, or one for all.
     """
 
-    def __init__(self, sizes: tuple[int, ...], cut: Fraction, refinement: int) -> None:
-        self._sizes, self._refinement = tuple(sorted(sizes)), refinement
-        shape = tuple(n + 1 for n in self._sizes[:-1])
-        others = np.stack(np.unravel_index(np.arange(np.prod(shape, dtype=np.int64)), shape))
-        self._start, self._stop, self._at_cut = _intervals(others, self._sizes, cut)
+    def __init__(
+        self, sizes: tuple[int, ...], cut: Fraction, refinement: int, *, by_total: bool
+    ) -> None:
+        self._sizes, self._refinement, self._by_total = sizes, refinement, by_total
+        unit = lcm(*sizes)
+        first, second = _divided(sizes)
+        self._first, self._second = _Part.of(first, unit), _Part.of(second, unit)
+        below, at_most = _last_squares(sizes, cut, unit)
+        # Where the vectors of the second part that are below the cut end, for each vector of the
+        # first part and each total of the second.
+        self._ends = self._found(below)
+        self._at_cut = self._pairs(self._ends, self._found(at_most))
+        self._is_large = n_sums(sizes) >= _FEWEST_FOR_THREADS
+        self._some_totals = list(_grouped(np.diff(self._second.starts)))
+
+    def _found(self, last: Ints) -> NDArray[np.int32]:
+        """Return where the vectors end that have at most the last Q."""
+        first, second = self._first, self._second
+        ends = np.empty((first.totals.size, second.n_totals), dtype=np.int32)
+        for m in range(second.n_totals):
+            start, stop = second.starts[m], second.starts[m + 1]
+            room = last[first.totals + m] - first.squares
+            ends[:, m] = start + np.searchsorted(second.squares[start:stop], room, "right")
+        return ends
+
+    @staticmethod
+    def _pairs(below: NDArray[np.int32], at_most: NDArray[np.int32]) -> Ints:
+        """Return the vectors (2, pairs) of both parts that together are exactly at the cut.
+
+        They are sorted by those of the second part.
+        """
+        first, m = np.nonzero(below != at_most)
+        start, n_ties = below[first, m], at_most[first, m] - below[first, m]
+        before = np.repeat(np.cumsum(n_ties) - n_ties, n_ties)
+        second = np.repeat(start, n_ties) + np.arange(before.size) - before
+        return np.stack([np.repeat(first, n_ties), second])[:, np.argsort(second, kind="stable")]
 
     def at(self, u: float) -> Omission:
         """Return the omission probabilities at alpha = 1 / u."""
+        at_least, at_cut, total = self._sums(u, from_cut=True)
+        below = total - at_least
+        if np.any(below < _SMALL * total):
+            below, _, _ = self._sums(u, from_cut=False)
+        sums = np.stack([below, at_cut, np.maximum(at_least - at_cut, 0.0)])
+        told = Omission.of_sums(sums, np.log(total) if self._by_total else np.zeros(1))
+        return told if self._by_total else told.of_one()
+
+    def _sums(self, u: float, *, from_cut: bool) -> Floats:
+        """Return P(at least at the cut), or P(below), P(at the cut), and P(total), (3, totals)."""
         theta, weights = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
-        # The score does not change where zeros and ones are swapped: half of the nodes are enough.
         some = (theta.size + 1) // 2
-        weights = np.where(theta[:some] == 0.5, 1.0, 2.0) * weights[:some]
-        rows = min(max(1, _BLOCK // self._start.size), _MOST_ROWS)
-        at_most = 0.0
-        for first in range(0, some, rows):
-            nodes = slice(first, first + rows)
-            at_most += float(weights[nodes] @ self._given_theta(theta[:some][nodes], u))
-        log_at_cut = -np.inf
-        if self._at_cut.size:
-            log_at_cut = float(
-                log_sum(log_counts_and_theta(self._at_cut, self._sizes, u, self._refinement)[0])
-            )
-        at_most = min(at_most, 1.0)
-        below = max(at_most - np.exp(log_at_cut), 0.0)
-        with np.errstate(divide="ignore"):
-            logs = (np.log(below), log_at_cut, np.log(at_most), 0.0)
-        return Omission(*(np.array(log) for log in logs))
+        starts = np.append(np.arange(0, some, _MOST_ROWS), some - 1)
+        found = {n: windows(n, theta[starts], u) for n in set(self._sizes)}
 
-    def _given_theta(self, theta: Floats, u: float) -> Floats:
-        """Return P(at most at the cut | theta) for some neighbouring nodes."""
-        *others, last = (pmf_tables(n, theta, u, slice(0, n + 1)) for n in self._sizes)
-        below = np.zeros((theta.size, last.shape[1] + 1))
-        np.cumsum(last, axis=1, out=below[:, 1:])
-        inside = np.take(below, self._stop, axis=1)
-        inside -= np.take(below, self._start, axis=1)
-        joint = others[0]
-        for pmf in others[1:]:
-            joint = (joint[:, :, np.newaxis] * pmf[:, np.newaxis, :]).reshape(theta.size, -1)
-        return np.asarray(np.einsum("ij,ij->i", joint, inside))
+        def work(nodes: slice) -> Floats:
+            within = {n: found[n][nodes.start // _MOST_ROWS] for n in found}
+            pmfs = {n: pmf_tables(n, theta[nodes], u, within[n]) for n in found}
+            contiguous = {n: np.ascontiguousarray(pmf.T) for n, pmf in pmfs.items()}
+            # The node 1/2 is its own mirror image.
+            halved = np.where(theta[nodes] == 0.5, 0.5, 1.0) * weights[nodes]
+            return self._of_block(_Block(halved, within, contiguous), from_cut=from_cut)
+
+        ends = np.append(starts[1:-1], some).tolist()
+        blocks = [slice(*each) for each in zip(starts[:-1].tolist(), ends, strict=True)]
+        parts = in_threads(work, blocks) if self._is_large else map(work, blocks)
+        sums = np.sum(list(parts), axis=0)
+        # Swapping zeros and ones of a feature does not change the score: the nodes above 1/2 add
+        # the same to the totals counted from the other end.
+        sums = sums + sums[:, ::-1]
+        return np.asarray(sums if self._by_total else sums.sum(axis=1, keepdims=True))
+
+    def _of_block(self, block: _Block, *, from_cut: bool) -> Floats:
+        """Return what some nodes of theta add to the sums."""
+        sums = np.zeros((3, sum(self._sizes) + 1))
+        some = self._first.live(block, slice(0, self._first.totals.size))
+        weighted = self._first.probabilities(some, block) * block.weights
+        for totals in self._some_totals:
+            self._add(sums, totals, block, some, weighted, from_cut=from_cut)
+        return sums
+
+    def _add(
+        self,
+        sums: Floats,
+        totals: slice,
+        block: _Block,
+        some: Ints,
+        weighted: Floats,
+        *,
+        from_cut: bool,
+    ) -> None:
+        """Add what some totals of the second part, and some nodes of theta, add to the sums.
+
+        ``some`` vectors of the first part have the probabilities ``weighted``.
+        """
+        second = self._second
+        live = second.live(block, second.among(totals))
+        if not live.size:
+            return
+        totals = slice(int(second.totals[live[0]]), int(second.totals[live[-1]]) + 1)
+        among = second.among(totals)
+        probabilities = second.probabilities(live, block)
+        # How many live vectors are before each place.
+        before = np.searchsorted(live, np.arange(among.start, among.stop + 1))
+        starts = before[second.starts[totals.start : totals.stop + 1] - among.start]
+        lists, corner = _cumulated(probabilities, starts, from_cut=from_cut)
+        in_all, rows = lists[:, -1], max(1, _BLOCK // (len(lists) * block.weights.size))
+        lists = lists.reshape(-1, block.weights.size)
+        for start in range(0, some.size, rows):
+            part, each = some[start : start + rows], weighted[start : start + rows]
+            reached = before[self._ends[part, totals] - among.start]
+            inside = np.take(lists, np.abs(corner - reached), axis=0) @ each[:, :, np.newaxis]
+            m = self._first.totals[part, np.newaxis] + np.arange(totals.start, totals.stop)
+            for row, terms in ((0, inside), (2, each @ in_all.T)):
+                sums[row] += np.bincount(m.ravel(), terms.ravel(), sums.shape[1])
+        self._add_at_cut(sums[1], (some, weighted), (live, probabilities))
+
+    def _add_at_cut(
+        self, sums: Floats, first: tuple[Ints, Floats], second: tuple[Ints, Floats]
+    ) -> None:
+        """Add P(exactly at the cut) of some vectors of both parts and their probabilities."""
+        ends = np.searchsorted(self._at_cut[1], [second[0][0], second[0][-1] + 1])
+        rows = max(1, _BLOCK // first[1].shape[1])
+        for start in range(ends[0], ends[1], rows):
+            a, b = self._at_cut[:, start : min(start + rows, ends[1])]
+            places = _places(first[0], a), _places(second[0], b)
+            both = (places[0] >= 0) & (places[1] >= 0)
+            terms = np.einsum("ij,ij->i", first[1][places[0][both]], second[1][places[1][both]])
+            m = self._first.totals[a[both]] + self._second.totals[b[both]]
+            sums += np.bincount(m, terms, sums.size)
 
 
-def n_other_vectors(sizes: tuple[int, ...]) -> float:
-    """Return the number of vectors of counts of all classes but the largest."""
-    return float(np.prod([n + 1.0 for n in sorted(sizes)[:-1]]))
+def _places(live: Ints, vectors: Ints) -> Ints:
+    """Return where some vectors are among the live ones; -1 for others."""
+    places = np.minimum(np.searchsorted(live, vectors), live.size - 1)
+    return np.where(live[places] == vectors, places, -1)
 
 
-def _intervals(others: Ints, sizes: tuple[int, ...], cut: Fraction) -> tuple[Ints, Ints, Ints]:
-    """Return, for counts of all classes but the last, which last counts are at most at the cut.
+def _cumulated(probabilities: Floats, starts: Ints, *, from_cut: bool) -> tuple[Floats, Ints]:
+    """Return cumulated probabilities of lists (lists, places, nodes), and where to look them up.
 
-    They are start <= I < stop. The third result has the vectors (G, v) that are exactly at the cut.
+    The lists begin at ``starts``. Each is cumulated from 0 on, from its last vector backwards or
+    from its first. The sum over what is beyond ``reached`` vectors, or before it, is at the place
+    |corner - reached| of all lists together, with a corner for each list.
     """
-    n, n_last, c = sum(sizes), sizes[-1], float(cut)
-    total = others.sum(axis=0).astype(np.float64)
-    squares = np.sum(others.astype(np.float64) ** 2 / np.array(sizes[:-1])[:, np.newaxis], axis=0)
-    # sum of I_g^2 / n_g - (1 - c) m^2 / n - c m <= 0, as a function of the last count.
-    a = 1.0 / n_last - (1.0 - c) / n
-    half_b = -((1.0 - c) * total / n + 0.5 * c)
-    d = squares - (1.0 - c) * total**2 / n - c * total
-    root = np.sqrt(np.maximum(half_b**2 - a * d, 0.0))
-    low = np.clip(np.ceil((-half_b - root) / a), 0, n_last).astype(np.int64)
-    high = np.clip(np.floor((-half_b + root) / a), 0, n_last).astype(np.int64)
-    # Doubles may be off by one at the ends: the counts around them are compared exactly.
-    start, stop = np.full(low.shape, n_last + 1), np.zeros(low.shape, dtype=np.int64)
-    at_cut = []
-    for place in (low - 1, low, low + 1, high - 1, high, high + 1):
-        inside = (place >= 0) & (place <= n_last)
-        vectors = np.vstack([others[:, inside], place[inside]])
-        sign = compare_explained(vectors, np.array(sizes), cut)
-        some, omitted = np.flatnonzero(inside), sign <= 0
-        kept = some[omitted]
-        start[kept] = np.minimum(start[kept], place[kept])
-        stop[kept] = np.maximum(stop[kept], place[kept] + 1)
-        at_cut.append(vectors[:, sign == 0])
-    stop = np.maximum(stop, np.minimum(start, n_last + 1))
-    start = np.minimum(start, stop)
-    ties = np.unique(np.concatenate(at_cut, axis=1), axis=1)
-    return start, stop, ties
+    lengths = np.diff(starts)
+    list_of = np.repeat(np.arange(lengths.size), lengths)
+    rank = np.arange(list_of.size) - starts[list_of]
+    if from_cut:
+        rank = lengths[list_of] - 1 - rank
+    lists = np.zeros((lengths.size, int(lengths.max()) + 1, probabilities.shape[1]))
+    lists[list_of, rank + 1] = probabilities
+    np.cumsum(lists, axis=1, out=lists)
+    heads = np.arange(lengths.size) * lists.shape[1]
+    return lists, heads + lengths + starts[:-1] if from_cut else starts[:-1] - heads
+
+
+def _grouped(lengths: Ints) -> Iterator[slice]:
+    """Yield neighbouring totals whose lists together are not too long."""
+    start = 0
+    for stop in range(1, lengths.size + 1):
+        is_last = stop == lengths.size
+        if is_last or (stop + 1 - start) * int(lengths[start : stop + 1].max() + 1) > _BLOCK:
+            yield slice(start, stop)
+            start = stop
+
+
+def _vectors(sizes: tuple[int, ...]) -> tuple[Ints, Floats]:
+    """Return vectors of counts (G, v), with equal classes in order, and their numbers of orders.
+
+    >>> ones, orders = _vectors((1, 1, 2))
+    >>> ones.T.tolist()[:4], orders.tolist()
+    ([[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 0]], [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+    """
+    ones, orders = np.empty((0, 1), dtype=np.int64), np.ones(1)
+    for n, k in Counter(sizes).items():
+        own, own_orders = _multisets(n, k)
+        ones = np.vstack([np.repeat(ones, own_orders.size, axis=1), np.tile(own, orders.size)])
+        orders = np.outer(orders, own_orders).ravel()
+    return ones, orders
+
+
+def _multisets(n: int, k: int) -> tuple[Ints, Floats]:
+    """Return the increasing sequences of k counts from 0 to n, and their numbers of orders."""
+    ones, orders = np.arange(n + 1)[np.newaxis], np.ones(n + 1)
+    n_last = np.ones(n + 1)  # how often the last count occurs
+    for length in range(2, k + 1):
+        n_next = n + 1 - ones[-1]
+        before = np.repeat(np.arange(n_next.size), n_next)
+        step = np.arange(before.size) - np.repeat(np.cumsum(n_next) - n_next, n_next)
+        n_last = np.where(step == 0, n_last[before] + 1.0, 1.0)
+        ones = np.vstack([ones[:, before], ones[-1, before] + step])
+        orders = orders[before] * length / n_last
+    return ones, orders
+
+
+def n_sums(sizes: tuple[int, ...]) -> float:
+    """Return about how many sums one node of theta takes: lists, and vectors of the second part.
+
+    >>> n_sums((9, 9, 9)) < n_sums((9, 9, 9, 9)) < n_sums((8, 9, 9, 10))
+    True
+    """
+    return _work(*_divided(sizes))
+
+
+def _divided(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes of the two parts that take least work."""
+    ordered = tuple(sorted(sizes))
+    splits = [(ordered[:g], ordered[g:]) for g in range(1, len(ordered))]
+    return min(splits + [split[::-1] for split in splits], key=lambda split: _work(*split))
+
+
+def _work(first: tuple[int, ...], second: tuple[int, ...]) -> float:
+    return _n_vectors(first) * (sum(second) + 1.0) + _VECTOR_WORK * _n_vectors(second)
+
+
+def _n_vectors(sizes: tuple[int, ...]) -> float:
+    """Return the number of vectors of counts, but for the order of equal classes."""
+    return prod(float(comb(n + k, k)) for n, k in Counter(sizes).items())
+
+
+def _last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:
+    """Return the largest Q below the cut, and at most at it, in these units, for each total."""
+    n, below, at_most = sum(sizes), [], []
+    for m in range(n + 1):
+        bound = unit * (cut * m + (1 - cut) * Fraction(m * m, n))
+        at_most.append(bound.numerator // bound.denominator)
+        # Constant features have R^2 = 0 whatever the bound says.
+        constant = m in (0, n) and cut > 0
+        below.append(at_most[-1] if constant else ceil(bound) - 1)
+    return np.array(below), np.array(at_most)

@@ -1,0 +1,62 @@
+"""Which sums give the omission probability of binary features, and how many may be taken."""
+
+from fractions import Fraction
+from typing import Literal
+
+from unselected._typing import Ints
+from unselected.omission.count_tables import MOST_ENTRIES, TotalsAlone, n_entries
+from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
+
+Rates = Literal["uniform", "given"]
+
+# Each pattern of known values takes about as long as a fit without missing values.
+MOST_PATTERNS = 1000
+# With several classes large tables take longer than two parts of the classes.
+_MOST_ENTRIES_OF_SEVERAL = MOST_ENTRIES >> 3
+
+
+def is_tabulated(sizes: tuple[int, ...]) -> bool:
+    """Say whether, given totals, all vectors of counts are put into one table."""
+    most = MOST_ENTRIES if len(sizes) == 2 else _MOST_ENTRIES_OF_SEVERAL
+    return n_entries(sizes) <= most
+
+
+def omission_given_totals(
+    sizes: tuple[int, ...], cut: Fraction | None, refinement: int
+) -> SeveralClasses | TotalsAlone:
+    """Return the omission probabilities given totals, where they are not tabulated."""
+    if cut is None:
+        return TotalsAlone(sizes, refinement)
+    return SeveralClasses(sizes, cut, refinement, by_total=True)
+
+
+def check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
+    """Raise where the omission probabilities of these numbers of known values take too much.
+
+    ``patterns`` has shape (patterns, G).
+    """
+    if len(patterns) > MOST_PATTERNS:
+        raise ValueError(
+            f"binary features have {len(patterns)} different numbers of known values in the "
+            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
+            "example with sklearn.impute.SimpleImputer), or drop features that have many."
+        )
+    each = [tuple(sizes) for sizes in patterns.tolist()]
+    sums = sum(_n_sums(sizes, rates, has_cut=has_cut) for sizes in each)
+    if sums > MOST_SUMS:
+        uniform = "use rates='uniform', which takes any number of cases in two classes; "
+        raise ValueError(
+            f"the omission probability in classes of {', '.join(map(str, each[-1]))} cases takes "
+            f"{sums:.3g} sums over vectors of counts, and at most {MOST_SUMS} are possible: "
+            f"{uniform if len(each[0]) == 2 else ''}use SelectiveGaussianNB (gaussian), which "
+            "takes 0 and 1 as numbers, merge classes, or fill in missing values."
+        )
+
+
+def _n_sums(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> float:
+    """Return the number of sums for one pattern of known values."""
+    if rates == "given" and is_tabulated(sizes):
+        return n_entries(sizes)
+    if not has_cut or (rates == "uniform" and len(sizes) == 2):
+        return 0.0
+    return n_sums(sizes)
