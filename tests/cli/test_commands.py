@@ -21,7 +21,8 @@ from scipy import sparse
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.cli import main
-from unselected.cli.options import as_option, patience
+from unselected.cli.options import patience
+from unselected.cli.wording import as_option
 from unselected.files.models import load_model
 from unselected.files.tables import read_table
 
@@ -112,7 +113,7 @@ def test_columns_are_matched_by_name_and_cases_by_id(folder, tmp_path):
     [
         (["fit", "train.csv", "--target", "clas", "--k", "3"], 1, "did you mean 'class'"),
         (["fit", "none.csv", "--target", "class"], 1, "unselected: none.csv: No such file or"),
-        (["fit", "train.csv", "--target", "class", "--k", "999"], 1, "k=999 is out of range"),
+        (["fit", "train.csv", "--target", "class", "--k", "999"], 1, "--k 999 is out of range"),
         (["fit", "train.csv", "--target", "class", "--k", "1", "--always-keep", "zz"], 1, "zz"),
         (["predict", "train.csv", "new.csv"], 1, "train.csv"),
         (["predict", "model.json", "model.json"], 1, "model.json"),
@@ -494,6 +495,8 @@ def test_inspect_shows_what_each_kind_holds(real):
         (["fit", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["fit", "classes-train.csv", "--model", "regression"], 1, "'low' in case 1"),
         (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "use regression"),
+        (["fit", "numbers-train.csv", "--model", "mixture"], 1, "mixture needs classes, but"),
+        (["fit", "classes-train.csv", "--model", "factor"], 1, "use --model gaussian, or"),
         (["fit", "two-train.csv", "--model", "mixture"], 1, "has NaN (a missing value) in row"),
         (["fit", "classes-train.csv", "--rates", "given"], 1, "--model bernoulli"),
         (["report", "numbers-train.csv", "--rates", "given"], 1, "for the model regression"),
@@ -502,10 +505,10 @@ def test_inspect_shows_what_each_kind_holds(real):
         (["fit", "bits.csv", "--rates", "common"], 2, "common"),
         (["fit", "numbers-train.csv", "--model", "magic"], 2, "magic"),
         (["fit", "bits.csv", "--variance-shrinkage", "3"], 1, "--variance-shrinkage is not"),
-        (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "variance_shrinkage=-1"),
+        (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "--variance-shrinkage -1"),
         (["cv", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
-        (["cv", "classes-train.csv", "--splits", "40"], 1, "n_splits=40"),
+        (["cv", "classes-train.csv", "--splits", "40"], 1, "--splits 40"),
         (["cv", "classes-train.csv", "--loo", "--splits", "4"], 1, "--splits has no effect with"),
         (["cv", "numbers-train.csv", "--loo", "--repeats", "1"], 1, "--repeats has no effect with"),
         (["cv", "classes-train.csv", "--loo", "--jobs", "2"], 1, "--jobs has no effect with --loo"),
@@ -750,7 +753,7 @@ def test_warnings_are_one_line_without_a_path(real):
     assert answer.returncode == 0
     warning = [line for line in answer.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warning) == 1
-    assert "No feature has an absolute correlation above threshold=0.999" in warning[0]
+    assert "No feature has an absolute correlation above --threshold 0.999" in warning[0]
     assert ".py" not in answer.stderr
 
 
