@@ -1,5 +1,6 @@
 """Leaving out each case from one pass is what n fits give."""
 
+import copy
 import pickle
 from functools import cache
 
@@ -354,3 +355,13 @@ def test_a_path_has_no_k_above_what_can_be_selected():
     assert path.at_most(10) == scores
     assert [(s.k, s.log_loss) for s in path.at_most(7)] == [(1, 3.0), (5, 1.0), (7, 2.0)]
     assert [(s.k, s.log_loss) for s in path.at_most(3)] == [(1, 3.0), (3, 1.0)]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+def test_a_copy_keeps_the_training_set(copied):
+    model = SelectiveBernoulliNB(k=6).fit(*bits(0))
+    again = copied(model)
+    np.testing.assert_array_equal(again.loo_predict_proba(), model.loo_predict_proba())
+    again.fit(*bits(1))
+    assert again.selection_ != model.selection_
+    np.testing.assert_array_equal(model.selection_.indices, copied(model).selection_.indices)
