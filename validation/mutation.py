@@ -340,9 +340,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--record", type=Path, help="a JSON file that keeps what became of each")
     parser.add_argument("--again", action="store_true", help="only those that did survive there")
-    parser.add_argument(
-        "--sample", type=int, help="how many mutants; all by default"
-    )
+    parser.add_argument("--sample", type=int, help="how many mutants; all by default")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     arguments = parser.parse_args()
     modules = [

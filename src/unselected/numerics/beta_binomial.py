@@ -89,14 +89,15 @@ def log_rising(theta: Floats, i: Ints, u: float) -> Floats:
     """
     if u == 0.0:
         return np.asarray(i * np.log(theta))
-    z, i = np.broadcast_arrays(theta / u, i)
+    z = theta / u
     small = z <= _LARGE_Z
-    if np.all(small):
+    if small.all():
         return _log_rising_by_gamma(z, i, u)
     large = np.maximum(z, _LARGE_Z)
     logs = i * np.log(theta) + ((large + i - 0.5) * np.log1p(i / large) - i)
     logs += _stirling_rest(large + i) - _stirling_rest(large)
-    if np.any(small):
+    if small.any():
+        small, z, i = np.broadcast_arrays(small, z, i)
         logs[small] = _log_rising_by_gamma(z[small], i[small], u)
     return np.asarray(logs)
 
@@ -160,7 +161,7 @@ def pmf_tables(n_c: int, theta: Floats, u: float, counts: slice) -> Floats:
     ratio = theta + i * u
     ratio *= (n_c - i) / (i + 1.0)
     ratio /= (1.0 - theta) + (n_c - 1.0 - i) * u
-    middle = int(np.clip(np.rint(n_c * np.mean(theta)) - counts.start, 0, i.size))
+    middle = min(max(round(n_c * float(theta.mean())) - counts.start, 0), i.size)
     pmf = np.empty((theta.size, i.size + 1))
     pmf[:, middle] = 1.0
     np.cumprod(ratio[:, middle:], axis=1, out=pmf[:, middle + 1 :])
