@@ -9,7 +9,7 @@ from unselected import SelectiveBernoulliNB
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission.count_tables import CountTable, joint_table
-from unselected.omission.several_classes import SeveralClasses
+from unselected.omission.several_classes import SeveralClasses, n_other_vectors
 
 CUTS = [Fraction(0), Fraction(1, 20), Fraction(9, 25), Fraction(4, 5), Fraction(1)]
 
@@ -56,6 +56,10 @@ def test_three_classes_of_many_cases(n):
     model = SelectiveBernoulliNB(k=3).fit(X, y)
     assert model.selection_.indices.tolist() == [0, 1, 2]
     assert np.all(np.isfinite(model.predict_log_proba(X[:5])))
+
+
+def test_vectors_of_all_classes_but_the_largest_are_counted():
+    assert n_other_vectors((3, 5, 2)) == 4 * 3
 
 
 def test_too_many_vectors_are_refused_where_something_is_selected():
