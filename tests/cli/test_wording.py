@@ -16,7 +16,8 @@ from unselected.cli.wording import in_shell_words
         ("use k=None.", "use no --k."),
         ("k='loo' chooses", "--k loo chooses"),
         ("compare with correct_selection=False.", "compare with --uncorrected."),
-        ("use names=False (--no-names on the command line).", "use --no-names."),
+        ("use names=False.", "use --no-names."),
+        ("leave out features_in_rows=True", "leave out --features-in-rows"),
         ("use SelectiveGaussianNB.", "use --model gaussian."),
         # What only looks like a parameter stays.
         ("column 'k' = 3", "column 'k' = 3"),

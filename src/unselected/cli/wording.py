@@ -21,7 +21,7 @@ _FLAGS = {
     "features_in_rows=True": "--features-in-rows",
     "names=False": "--no-names",
 }
-_FLAG = re.compile(rf"\b({'|'.join(_FLAGS)})\b(?: \(--[a-z-]+ on the command line\))?")
+_FLAG = re.compile(rf"\b({'|'.join(_FLAGS)})\b")
 _MODEL = re.compile(rf"\b({'|'.join(_MODELS)})\b")
 _PARAMETER = re.compile(rf"\b({'|'.join(_PARAMETERS)})=('[\w-]+'|-?\w+(?:[.+-]+\w+)*)")
 

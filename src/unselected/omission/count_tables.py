@@ -76,6 +76,7 @@ class CountTable:
 
     def __init__(self, sizes: tuple[int, ...], cut: Fraction | None, *, by_total: bool) -> None:
         self.sizes, self.by_total = sizes, by_total
+        self.n_totals = sum(sizes) + 1 if by_total else 1
         self._kind_of = self._kinds(cut)
 
     def _kinds(self, cut: Fraction | None) -> NDArray[np.intp]:
@@ -96,7 +97,7 @@ class CountTable:
         """Return the sums (3, totals) of a table of all vectors, which is flattened."""
         if not self.by_total:
             return self._overall_sums(table.ravel())
-        sums = np.bincount(self._kind_of, table.ravel(), minlength=3 * (sum(self.sizes) + 1))
+        sums = np.bincount(self._kind_of, table.ravel(), minlength=3 * self.n_totals)
         return np.asarray(sums.reshape(-1, 3).T)
 
     @cached_property
