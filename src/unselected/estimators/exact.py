@@ -51,7 +51,7 @@ class ExactEstimator(SelectiveEstimator):
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
-        vars(copied).update(vars(self))
+        copied.__dict__.update(vars(self))
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -60,7 +60,7 @@ class ExactEstimator(SelectiveEstimator):
             memo[id(self._fitting)] = self._fitting
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied
-        vars(copied).update(deepcopy(vars(self), memo))
+        copied.__dict__.update(deepcopy(vars(self), memo))
         return copied
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
