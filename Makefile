@@ -9,6 +9,9 @@ OLDEST := .venv-oldest/bin
 demo: .venv/installed
 	$(BIN)/unselected demo
 
+# Tests run side by side; threads of one product of matrices would only wait for each other.
+test test-fast test-oldest: export OPENBLAS_NUM_THREADS = 1
+
 # scikit-learn skips its check of array libraries unless scipy is told to expect them.
 test: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -21,7 +21,8 @@ from scipy import sparse
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.cli import main
-from unselected.cli.options import as_option, patience
+from unselected.cli.options import patience
+from unselected.cli.wording import as_option
 from unselected.files.models import load_model
 from unselected.files.tables import read_table
 
@@ -112,7 +113,7 @@ def test_columns_are_matched_by_name_and_cases_by_id(folder, tmp_path):
     [
         (["fit", "train.csv", "--target", "clas", "--k", "3"], 1, "did you mean 'class'"),
         (["fit", "none.csv", "--target", "class"], 1, "unselected: none.csv: No such file or"),
-        (["fit", "train.csv", "--target", "class", "--k", "999"], 1, "k=999 is out of range"),
+        (["fit", "train.csv", "--target", "class", "--k", "999"], 1, "--k 999 is out of range"),
         (["fit", "train.csv", "--target", "class", "--k", "1", "--always-keep", "zz"], 1, "zz"),
         (["predict", "train.csv", "new.csv"], 1, "train.csv"),
         (["predict", "model.json", "model.json"], 1, "model.json"),
@@ -152,18 +153,21 @@ def test_debug_shows_the_traceback(folder):
 
 
 def test_an_interruption_leaves_nothing_behind(tmp_path):
-    arguments = ["reproduce", "simulation", "--replicates", "50", "--jobs", "1"]
+    started, folder = tmp_path / "started.jsonl", tmp_path / "folder"
+    folder.mkdir()
+    arguments = ["reproduce", "simulation", "--replicates", "50", "--checkpoint", str(started)]
     process = subprocess.Popen(
-        [SCRIPT, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [SCRIPT, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(6)
+    while process.poll() is None and not started.exists():
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out == b""
     assert b"interrupted" in err
     assert b"Traceback" not in err
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 JSON = [
@@ -389,17 +393,19 @@ def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path)
     call("fit", "t.csv", "--target", "y", "--k", 2, "-o", "m.json", cwd=tmp_path)
     lines = call("inspect", "m.json", cwd=tmp_path).stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("sure")] == ["infinite"]
-    asked = ("--target", "y", "--k", 2, "--repeats", 1, "-o", "p.html")
+    asked = ("--target", "y", "--k", 2, "--splits", 2, "--repeats", 1, "-o", "p.html")
     call("report", "t.csv", *asked, cwd=tmp_path)
     assert "<td>sure</td><td>infinite</td>" in (tmp_path / "p.html").read_text()
 
 
+OURS = ("--method", "corrected", "--method", "uncorrected")
 RATES = ("--target", "response", "--k", 3, "--splits", 2, "--repeats", 1, "--json", "--rates")
 
 
 def test_rates_reach_the_model_that_is_compared(holes):
+    methods = [*OURS, "--method", "SelectKBest + BernoulliNB"]
     told = [
-        json.loads(call("cv", "train.csv", *RATES, rates, cwd=holes).stdout)["rows"]
+        json.loads(call("cv", "train.csv", *RATES, rates, *methods, cwd=holes).stdout)["rows"]
         for rates in ("uniform", "given")
     ]
     assert told[0][0] != told[1][0]
@@ -494,6 +500,8 @@ def test_inspect_shows_what_each_kind_holds(real):
         (["fit", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["fit", "classes-train.csv", "--model", "regression"], 1, "'low' in case 1"),
         (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "use regression"),
+        (["fit", "numbers-train.csv", "--model", "mixture"], 1, "mixture needs classes, but"),
+        (["fit", "classes-train.csv", "--model", "factor"], 1, "use --model gaussian, or"),
         (["fit", "two-train.csv", "--model", "mixture"], 1, "has NaN (a missing value) in row"),
         (["fit", "classes-train.csv", "--rates", "given"], 1, "--model bernoulli"),
         (["report", "numbers-train.csv", "--rates", "given"], 1, "for the model regression"),
@@ -502,10 +510,10 @@ def test_inspect_shows_what_each_kind_holds(real):
         (["fit", "bits.csv", "--rates", "common"], 2, "common"),
         (["fit", "numbers-train.csv", "--model", "magic"], 2, "magic"),
         (["fit", "bits.csv", "--variance-shrinkage", "3"], 1, "--variance-shrinkage is not"),
-        (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "variance_shrinkage=-1"),
+        (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "--variance-shrinkage -1"),
         (["cv", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
         (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
-        (["cv", "classes-train.csv", "--splits", "40"], 1, "n_splits=40"),
+        (["cv", "classes-train.csv", "--splits", "40"], 1, "--splits 40"),
         (["cv", "classes-train.csv", "--loo", "--splits", "4"], 1, "--splits has no effect with"),
         (["cv", "numbers-train.csv", "--loo", "--repeats", "1"], 1, "--repeats has no effect with"),
         (["cv", "classes-train.csv", "--loo", "--jobs", "2"], 1, "--jobs has no effect with --loo"),
@@ -719,7 +727,8 @@ def test_cv_leaves_out_each_case(copies, real):
 
 @pytest.mark.slow
 def test_cv_with_a_number_of_features_that_is_chosen(copies):
-    arguments = ("cv", "bits-train.csv", "--target", "response", "--k", "loo", "--repeats", 1)
+    arguments = ("cv", "bits-train.csv", "--target", "response", "--k", "loo")
+    arguments += ("--splits", 2, "--repeats", 1)
     asked = ("--method", "corrected", "--method", "SelectKBest + LogisticRegression", "--json")
     answer = call(*arguments, *asked, cwd=copies)
     assert answer.returncode == 0, answer.stderr
@@ -733,13 +742,15 @@ def test_cv_with_a_number_of_features_that_is_chosen(copies):
 
 @pytest.mark.slow
 def test_tempered_models_are_compared_and_reported(copies, tmp_path):
-    arguments = ("--target", "response", "--k", 5, "--dependence", "tempered", "--repeats", 1)
-    answer = call("cv", "bits-train.csv", *arguments, "--method", "corrected", cwd=copies)
+    arguments = ("bits-train.csv", "--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
+    tempered = ("--dependence", "tempered")
+    plain, answer = (
+        call("cv", *arguments, *OURS, *options, cwd=copies) for options in ((), tempered)
+    )
     assert answer.returncode == 0, answer.stderr
-    plain = call("cv", "bits-train.csv", *arguments[:4], *arguments[6:], cwd=copies)
     assert answer.stdout.splitlines()[1] != plain.stdout.splitlines()[1]
     page = tmp_path / "page.html"
-    answer = call("report", "bits-train.csv", *arguments, "-o", page, cwd=copies)
+    answer = call("report", *arguments, *tempered, "-o", page, cwd=copies)
     assert answer.returncode == 0, answer.stderr
     assert "The power of the likelihood is" in page.read_text()
 
@@ -750,7 +761,7 @@ def test_warnings_are_one_line_without_a_path(real):
     assert answer.returncode == 0
     warning = [line for line in answer.stderr.splitlines() if line.startswith("warning: ")]
     assert len(warning) == 1
-    assert "No feature has an absolute correlation above threshold=0.999" in warning[0]
+    assert "No feature has an absolute correlation above --threshold 0.999" in warning[0]
     assert ".py" not in answer.stderr
 
 
@@ -766,13 +777,12 @@ def test_shrinkage_reaches_the_model(real):
 )
 def test_cv_compares_models_of_every_kind(real, name, words):
     arguments = ("cv", f"{name}-train.csv", "--target", "response", "--k", 4, "--repeats", 1)
-    asked = ("--method", "corrected", "--method", "uncorrected")
-    answer = call(*arguments, *asked, cwd=real)
+    answer = call(*arguments, *OURS, cwd=real)
     assert answer.returncode == 0, answer.stderr
     lines = answer.stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["method", "corrected", "uncorrected"]
     assert all(word in lines[0] for word in words)
-    told = json.loads(call(*arguments, *asked, "--json", cwd=real).stdout)
+    told = json.loads(call(*arguments, *OURS, "--json", cwd=real).stdout)
     assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]
     field = {"classes": "log_loss", "numbers": "log_density"}[name]
     assert f"{told['rows'][0][field]['value']:.3f}" in lines[1]
@@ -811,7 +821,8 @@ def test_an_interrupted_cv_continues(real, tmp_path):
 @pytest.mark.parametrize("name", ["classes", "numbers"])
 def test_a_page_for_models_of_every_kind(real, name, tmp_path):
     arguments = ("report", real / f"{name}-train.csv", "--target", "response", "--k", 4)
-    answer = call(*arguments, "--repeats", 1, "-o", "page.html", "--json", cwd=tmp_path)
+    asked = ("--splits", 2, "--repeats", 1, "-o", "page.html", "--json")
+    answer = call(*arguments, *asked, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     told = json.loads(answer.stdout)
     assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]

@@ -140,8 +140,11 @@ def test_the_strongest_features_are_shown_and_all_where_wanted(folder):
 
 
 def test_effects_are_those_of_the_strongest_features(folder):
+    """Of real values, whose effects take no time."""
+    fit = ("fit", "train.csv", "--target", "class", "--k", 25, "--model", "gaussian")
+    assert call(*fit, "-o", "gaussian.json", cwd=folder)[0] == 0
     for asked, n_lines in (((), 22), (("--all",), 26)):
-        _, text, _ = call("inspect", "model.json", "--effects", *asked, cwd=folder)
+        _, text, _ = call("inspect", "gaussian.json", "--effects", *asked, cwd=folder)
         tables = text.partition("effects, with 90 % intervals\n\n")[2].split("\n\n")
         assert [len(table.splitlines()) for table in tables] == [n_lines] * len(tables)
 

@@ -113,7 +113,7 @@ def test_a_column_may_have_no_score_only_without_a_case(G, rule):
         model.selection_frequency()
     assert model.selection_.unscored.size == 0
     n_warned = 0
-    for i in range(30):
+    for i in (0, 4, 5, 6, 7, 20, 29):  # the column is lost without one of 4 to 7
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             without = estimator(**rule).fit(np.delete(rest, i, axis=0), np.delete(y, i))

@@ -13,19 +13,18 @@ from unselected import (
 
 # Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
-    SelectiveBernoulliNB(k=1, ties="random", random_state=0, binarize="median", rates="given"),
+    SelectiveBernoulliNB(threshold=0.05, binarize="median"),
     SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
     SelectiveClassifier(k=None, marginals="raw", dependence="none"),
     SelectiveGaussianNB(),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False),
+    SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
     SelectiveNaiveRegressor(preselected_from=20),
 ]
 # Options of the models that take longer.
 DEARER = [
-    SelectiveBernoulliNB(threshold=0.05, prior="sparse"),
+    SelectiveBernoulliNB(k=1, ties="random", random_state=0, prior="sparse", rates="given"),
     SelectiveGaussianNB(dependence="correlated"),
-    SelectiveNaiveRegressor(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
 ]
 
 

@@ -242,7 +242,7 @@ def test_missing_values_are_filled_in_for_the_usual_methods_only(seed):
 
 
 def test_missing_bits_are_filled_in_for_the_usual_methods_only(seed):
-    X, y = three_classes(seed)
+    X, y = three_classes(seed, p=20)
     X = with_holes(X, seed)
     usual = "SelectKBest + BernoulliNB"
     ours = SelectiveBernoulliNB(k=4, binarize=0.25)
@@ -291,8 +291,8 @@ def test_columns_always_kept_may_be_named():
 def test_each_case_is_left_out(options, seed):
     """Ours in one pass, or n fits for k="loo"; the usual methods by n fits."""
     rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(12) % 2)
-    X = rng.normal(size=(12, 7))
+    y = rng.permutation(np.arange(10) % 2)
+    X = rng.normal(size=(10, 6))
     X[:, :3] += y[:, np.newaxis]
     ours, usual = SelectiveGaussianNB(**options), "SelectKBest + GaussianNB"
     records = compare(

@@ -151,11 +151,11 @@ def test_features_in_rows_that_were_not_said_to_be(name, tmp_path):
     path = tmp_path / name
     with pytest.raises(TableError, match=r"no 'class' for the target.*use features_in_rows=True"):
         read_table(path, target="class")
-    with pytest.raises(TableError, match=r"1 of the 1 features.*: 'g2'.*--features-in-rows"):
+    with pytest.raises(TableError, match=r"1 of the 1 features.*: 'g2'.*use features_in_rows=True"):
         read_table(path, columns=["g2"])
     with pytest.raises(TableError, match="no 'other' for the target") as error:
         read_table(path, target="other")
-    assert "--features-in-rows" not in str(error.value)
+    assert "use features_in_rows" not in str(error.value)
     assert read_table(path, target="class", features_in_rows=True).y.tolist() == ["u", "v"]
 
 

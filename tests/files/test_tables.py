@@ -759,7 +759,7 @@ def test_a_sparse_file_cut_off_anywhere_is_noticed(tmp_path):
 
 
 def test_a_sparse_table_larger_than_memory_is_refused(tmp_path, monkeypatch):
-    bits = sparse.coo_array(([True], ([2], [3])), shape=(10**7, 10**7))
+    bits = sparse.coo_array(([True], ([2], [3])), shape=(10**8, 10**6))
     path = save_sparse(tmp_path / "x.npz", bits)
     with pytest.raises(TableError, match=r"takes 100000\.0 GB of memory, and this machine has"):
         read_table(path)

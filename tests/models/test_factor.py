@@ -132,7 +132,7 @@ def test_calibration_under_selection(seed):
     The prior is wide, so that sixteen replicates tell the twin from the right one.
     """
     drawn = [
-        factor_replicate("real", 160, np.random.default_rng([seed, r]), a=1.0, b=20.0)
+        factor_replicate("real", 60, np.random.default_rng([seed, r]), a=1.0, b=20.0)
         for r in range(16)
     ]
     right, twin = np.mean([one.ranks for one in drawn], axis=0)

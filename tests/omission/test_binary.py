@@ -9,6 +9,7 @@ from scipy import stats
 
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
+from unselected.omission import binary
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.selection.correlation import threshold_cut
 
@@ -69,6 +70,10 @@ def test_probability_is_the_masked_sum_over_the_table(n0, n1, log_alpha, data):
         expected = oracle.omission_probability(n0, n1, alpha, keep)
         ours = omission_probability(n0, n1, 1 / alpha, omitted)
         assert ours == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    law = CountLaw((n0, n1), *gauss_legendre(theta_nodes(n0 + n1)))
+    ours = binary.omission_probability(law, cut, np.array([0.0, 1 / alpha]))
+    expected = oracle.omission_probability(n0, n1, alpha, lambda value: value <= cut)
+    assert ours[1] == pytest.approx(expected, rel=1e-9, abs=1e-14)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.2, 0.6, 0.95])

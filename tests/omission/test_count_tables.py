@@ -11,7 +11,13 @@ from scipy import stats
 from unselected.models.count_terms import CountTerms, OverallOmission, TabulatedOmission
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
-from unselected.omission.count_tables import CountTable, Omission, log_totals, n_entries
+from unselected.omission.count_tables import (
+    MOST_ENTRIES,
+    CountTable,
+    Omission,
+    log_totals,
+    n_entries,
+)
 
 SIZES = [(2, 3), (4, 4), (1, 6), (2, 2, 3), (1, 3, 2), (2, 1, 2, 2)]
 ALPHAS = [Fraction(1, 10), Fraction(3, 4), Fraction(7), Fraction(10**6), INFINITE]
@@ -169,6 +175,10 @@ def test_without_a_cut_everything_is_below():
     omission = table_of((2, 3, 2), 0.5, None, by_total=True)
     assert np.all(omission.log_at_most == 0.0)
     assert np.all(omission.log_below == 0.0)
+
+
+def test_the_largest_table_is_that_of_two_classes_of_2000_cases():
+    assert n_entries((2000, 2000)) < MOST_ENTRIES < n_entries((2100, 2100))
 
 
 def test_vectors_are_counted():

@@ -9,10 +9,12 @@ from unselected.models.count_terms import (
     CountTerms,
     ManyCasesPairs,
     OverallOmission,
+    TabulatedOmission,
     ThetaRule,
 )
 from unselected.numerics.beta_binomial import CountLaw
-from unselected.omission.many_cases import ManyCases
+from unselected.omission.count_tables import CountTable
+from unselected.omission.many_cases import ManyCases, ManyCasesTable
 
 CUTS = [Fraction(0), Fraction(1, 400), Fraction(36, 1000), Fraction(1, 2), Fraction(1)]
 NO_FEATURE = np.empty((2, 0), dtype=np.int64)
@@ -49,6 +51,23 @@ def test_small_selection_probabilities_keep_their_digits():
     assert -1e-9 < log < 0.0
     found = many_cases(sizes, cut, 1, needs_below=False)(1e-4)
     assert float(found.log_at_most) == pytest.approx(log, rel=1e-9)
+
+
+@pytest.mark.parametrize("finer", [1, 2])
+@pytest.mark.parametrize("by_total", [False, True])
+def test_the_table_of_many_cases_is_that_of_few(by_total, finer):
+    """More nodes of theta than are taken at a time."""
+    sizes = (50, 9, 40)
+    table = CountTable(sizes, Fraction(36, 1000), by_total=by_total)
+    law = CountLaw(sizes, *ThetaRule()(sum(sizes)))
+    exact = CountTerms(law, np.zeros((3, 1), dtype=np.int64), TabulatedOmission(table))
+    many = ManyCasesTable(table, finer)
+    for u in (0.0, 1e-4, 0.1, 20.0):
+        found, expected = many.at(u), exact.at(u).omission
+        for name in ("log_below", "log_at_cut", "log_at_most", "log_total"):
+            np.testing.assert_allclose(
+                np.exp(getattr(found, name)), np.exp(getattr(expected, name)), rtol=1e-9, atol=1e-13
+            )
 
 
 def test_a_finer_rule_changes_nothing():

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,6 +40,7 @@ def simulated(n_features=300, seed=0):
     return make_paper_simulation(40, 60, n_features, concentration=20.0, random_state=seed)
 
 
+@cache
 def fitted(seed=0, **settings):
     data = simulated(seed=seed)
     return SelectiveBernoulliNB(**{"k": 10, **settings}).fit(data.X_train, data.y_train)
@@ -130,7 +132,7 @@ EXAMPLES = {
         lambda **where: plots.OmissionProbabilityDisplay.from_estimator(fitted(), **where),
         None,
     ),
-    "Effects": (lambda **where: plots.EffectsDisplay.from_estimator(fitted(), **where), None),
+    "Effects": (lambda **where: plots.EffectsDisplay.from_estimator(fitted(k=3), **where), None),
     "ProbabilityScatter": (draw_scatter, None),
     "PIT": (lambda **where: plots.PITDisplay.from_predictions(pit_values(), **where), None),
     "Coverage": (

@@ -161,7 +161,7 @@ def test_the_same_findings_give_the_same_page(findings, page):
 def test_a_selection_made_earlier_is_said_to_spoil_cross_validation():
     data = make_paper_simulation(40, 1, 6, concentration=3.0, random_state=0)
     model = SelectiveBernoulliNB(preselected_from=500)
-    findings = examine(data.X_train, data.y_train, classifier=model, n_splits=3, n_repeats=1)
+    findings = examine(data.X_train, data.y_train, classifier=model, n_splits=2, n_repeats=1)
     assert "could not repeat the selection" in " ".join(verdict(findings))
 
 
@@ -230,7 +230,7 @@ def test_dependence_is_found_and_tempering_told(copied):
 def test_one_feature_depends_on_no_other():
     X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
     model = SelectiveGaussianNB(k=1)
-    findings = examine(X, y, classifier=model, n_splits=3, n_repeats=1)
+    findings = examine(X, y, classifier=model, n_splits=2, n_repeats=1)
     told = section(report(findings), "Dependence between features")
     assert "There is no pair of features to correlate." in told
     assert "<td>unknown</td>" in told
@@ -250,7 +250,7 @@ def three():
     y = np.array(["a", "<b>", "c"])[codes]
     names = [f"<gene {j}>" for j in range(100)]
     classifier = SelectiveGaussianNB(k=4, always_keep=[2])
-    return X, y, examine(X, y, classifier=classifier, names=names, n_splits=3, n_repeats=2)
+    return X, y, examine(X, y, classifier=classifier, names=names, n_splits=2, n_repeats=2)
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +293,7 @@ def test_names_come_from_the_table_where_there_are_any():
     data = make_paper_simulation(40, 1, 30, concentration=3.0, random_state=0)
     table = pd.DataFrame(data.X_train, columns=[f"g{j}" for j in range(30)])
     model = SelectiveBernoulliNB(k=3, always_keep=["g29"])
-    findings = examine(table, data.y_train, classifier=model, n_splits=3, n_repeats=1)
+    findings = examine(table, data.y_train, classifier=model, n_splits=2, n_repeats=1)
     page = report(findings)
     assert "<td>g29</td>" in page
     with pytest.raises(ValueError, match="names has 2 names for 30 columns"):
@@ -317,7 +317,7 @@ def bits_of_three():
     X[4, 2] = np.nan
     y = np.array(["a", "<b>", "c"])[codes]
     classifier = SelectiveBernoulliNB(k=3, always_keep=[2], rates="given")
-    return X, y, examine(X, y, classifier=classifier, n_splits=3, n_repeats=1)
+    return X, y, examine(X, y, classifier=classifier, n_splits=2, n_repeats=1)
 
 
 def test_a_page_on_bits_of_three_classes_shows_ones_and_known_values(bits_of_three):
@@ -347,7 +347,7 @@ def measured():
     X[3, 1] = np.nan
     names = [f"<gene {j}>" for j in range(1000)]
     regressor = SelectiveNaiveRegressor(k=10, always_keep=[1])
-    settings = {"n_splits": 3, "n_repeats": 2, "provenance": {"input": "a & b.csv"}}
+    settings = {"n_splits": 2, "n_repeats": 2, "provenance": {"input": "a & b.csv"}}
     return X, y, examine_regression(X, y, regressor=regressor, names=names, **settings)
 
 
@@ -443,7 +443,7 @@ def test_a_selection_made_earlier_spoils_regression_too():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 6)), rng.normal(size=30)
     regressor = SelectiveNaiveRegressor(preselected_from=500)
-    findings = examine_regression(X, y, regressor=regressor, n_splits=3, n_repeats=1)
+    findings = examine_regression(X, y, regressor=regressor, n_splits=2, n_repeats=1)
     assert "could not repeat the selection: the errors shown here are too small" in " ".join(
         verdict(findings)
     )

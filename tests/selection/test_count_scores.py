@@ -103,6 +103,13 @@ def test_f_ties_across_patterns_of_known_values():
         assert values[1] == values[2] == float(count_oracle.score(whole, sizes))
 
 
+def test_doubles_of_two_classes_with_missing_values_are_those_of_the_known(seed):
+    scores, columns, _ = scored("two, missing", seed)
+    some = scores.subset.columns
+    expected = [float(count_oracle.r_squared(*columns[j])) for j in some]
+    np.testing.assert_allclose(scores.rough, expected, rtol=1e-14, atol=0)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_scores_are_correctly_rounded(case, seed):
     scores, _, values = scored(case, seed)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from scipy.integrate import quad
 
-from unselected.selection.events import Event, RealEvent, log_lottery
+from unselected.selection.events import Event, OmittedKinds, RealEvent, log_lottery
 
 
 def test_the_empty_event_is_certain_whatever_the_probabilities():
@@ -114,6 +114,27 @@ def test_what_an_event_speaks_of():
     assert [Event(n_below=1).needs_below, Event(n_lottery=1).needs_below] == [True, True]
     assert not Event(n_at_most=3).needs_below
     assert Event() == Event(None, 0, 0, 0, 0)
+
+
+def test_features_of_several_kinds_are_a_product_too():
+    """Two kinds below and at the cut, one at most at it; of a fourth kind there is no feature."""
+    n_below, n_at_cut, n_at_most = np.array([[2, 0, 1, 0], [1, 3, 0, 0], [0, 0, 4, 0]])
+    kinds = OmittedKinds(np.ones((4, 2)), np.full(4, -1), n_below, n_at_cut, n_at_most)
+    assert kinds.n_features.tolist() == [3, 3, 5, 0]
+    assert Event(Fraction(1, 4), kinds=kinds).n_omitted == 11
+    below = np.array([[0.2, 0.0, 0.5, 0.0], [0.3, 0.1, 0.4, 0.0]])
+    at_cut, at_most = np.array([0.1, 0.6, 0.0, 0.0]), np.array([0.4, 0.0, 0.7, 0.0])
+    with np.errstate(divide="ignore"):
+        logs = np.log(below), np.log([at_cut] * 2), np.log([at_most] * 2)
+    expected = below[:, 0] ** 2 * below[:, 2] * 0.1 * 0.6**3 * 0.7**4
+    np.testing.assert_allclose(np.exp(kinds.log_prob(*logs)), expected)
+    none = OmittedKinds(np.ones((4, 2)), np.full(4, -1), *np.zeros((3, 4), dtype=int))
+    assert none.log_prob(*logs).tolist() == [0.0, 0.0]
+
+
+def test_what_is_said_where_nothing_else_is():
+    assert Event().statistic == "|COR|"
+    assert (Event.skips_constant, RealEvent.skips_constant) == (False, True)
 
 
 def real_event(cut, statistic="|COR|", n_features=(3, 0, 4)):

@@ -63,6 +63,19 @@ def test_neither_the_order_of_classes_nor_the_name_of_a_one_matters(order):
         assert exact_explained(*moved) == value
 
 
+def test_one_case_in_each_class():
+    ones = np.array([[1, 0, 1], [0, 0, 1]])
+    assert explained(ones, np.array([[1], [1]])).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_more_columns_than_are_taken_at_a_time():
+    ones = np.tile(np.array([[1, 0, 3], [4, 0, 1]]), 30_000)
+    few = explained(ones[:, :3], np.array([[5], [5]]))
+    np.testing.assert_array_equal(explained(ones, np.array([[5], [5]])), np.tile(few, 30_000))
+    each = np.full(ones.shape, 5)
+    np.testing.assert_array_equal(explained(ones, each), np.tile(few, 30_000))
+
+
 def test_the_same_f_with_other_degrees_of_freedom():
     """Across patterns of known values, R^2 is turned into that of a complete feature."""
     complete, holes = (3, 4, 3), (3, 2, 2)

@@ -20,7 +20,7 @@ from unselected.statistics.leaving_out import LeftOut
 
 NONE = np.array([], dtype=int)
 LABEL = "column {}".format
-N, P = 24, 150
+N, P = 20, 90
 
 
 @pytest.fixture(params=["one block", "small blocks"], autouse=True)

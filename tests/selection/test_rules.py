@@ -171,6 +171,27 @@ def test_a_rule_does_what_it_was_asked_for():
     assert drawn == [drawn[0]] * 9  # the same seeds, the same draw
 
 
+def test_columns_without_a_score_are_kept_by_no_rule():
+    """Columns 1 and 4 are unknown in a class; 0, 2 and 3 have scores."""
+    known = np.array([[4, 0, 4, 4, 4], [4, 4, 4, 3, 0]])
+    ones = np.array([[0, 0, 1, 2, 3], [4, 4, 4, 3, 0]])
+    scores = CountScores.of(ClassCounts(ones, np.array([4, 4]), known))
+    assert scores.unscored.columns.tolist() == [1, 4]
+
+    def kept(**options):
+        selection = rule(**options).select(scores)
+        assert selection.unscored.tolist() == [1, 4]
+        return selection.rule, selection.indices.tolist(), selection.event.n_omitted
+
+    assert kept(k=1) == ("top k", [0], 2)
+    assert kept(k=1, always=np.array([1, 3])) == ("top k", [0, 3], 1)
+    assert kept(k=3) == ("top k", [0, 2, 3], 0)
+    assert kept(k=4) == ("top k", [0, 2, 3], 0)  # as many as there are
+    assert kept(k=2, always=np.array([0, 2, 3, 4])) == ("all", [0, 2, 3], 0)
+    assert kept(gamma=0.5, always=np.array([0, 2, 3])) == ("threshold", [0, 2, 3], 0)
+    assert kept() == ("all", [0, 2, 3], 0)
+
+
 def test_a_rule_says_what_may_be_forgotten_on_the_way():
     stream = rule(k=3, always=np.array([1])).streaming()
     assert (stream.k, stream.gamma, stream.always.tolist()) == (3, None, [1])

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unselected import __version__
+from unselected.cli.wording import in_shell_words
 
 try:
     from cyclopts import App, CycloptsError
@@ -81,7 +82,7 @@ class _Warnings:
 
     def tell(self, message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning, unless it was printed before: each fold may give the same one."""
-        line = f"warning: {' '.join(str(message).split())}"
+        line = f"warning: {in_shell_words(' '.join(str(message).split()))}"
         if line not in self._told:
             self._told.add(line)
             print(line, file=sys.stderr)
@@ -93,7 +94,7 @@ def _fail(error: BaseException, code: int, debug: bool, hint: str = "") -> int:
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:  # leaves out the error number
         text = f"{error.filename}: {error.strerror}."
-    message = " ".join(text.split()) or type(error).__name__
+    message = in_shell_words(" ".join(text.split())) or type(error).__name__
     print(f"unselected: {message} {hint}".rstrip(), file=sys.stderr)
     return code
 

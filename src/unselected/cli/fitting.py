@@ -15,7 +15,6 @@ from unselected.cli.options import (
     AnyModelOption,
     Choice,
     Source,
-    as_option,
     classes_content,
     classes_text,
     note,
@@ -29,6 +28,7 @@ from unselected.cli.sources import (
     open_for,
     stays_in_its_file,
 )
+from unselected.cli.wording import as_option, in_shell_words
 from unselected.estimators.choose import ModelName, response_for
 from unselected.files.models import save_model
 from unselected.files.table_request import Table
@@ -84,7 +84,7 @@ def read_training(
         note(f"note: {remark}")
     y = np.asarray(table.y)
     name = chosen(wanted, table.X, y)
-    return name, NamedTraining(table, response_for(name, y), table.names)
+    return name, NamedTraining(table, _response(wanted, name, y), table.names)
 
 
 def open_training(
@@ -103,7 +103,12 @@ def open_training(
     if X.names is None:
         lacking = "names are not read" if no_names else "the features have no names"
         note(f"note: {lacking}; features are numbered from 0")
-    return name, NamedTraining(X, response_for(name, y), names_in(X))
+    return name, NamedTraining(X, _response(wanted, name, y), names_in(X))
+
+
+def _response(wanted: AnyModelOption, name: ModelName, y: NDArray[Any]) -> NDArray[Any]:
+    """Return the response for a model; an error calls the model by the name that was given."""
+    return response_for(name, y, called=name if wanted == "auto" else wanted)
 
 
 def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:
@@ -160,7 +165,7 @@ def dependence_of(model: Any, table: NamedTraining) -> dict[str, Any]:
         with patience("checking dependence between features"):
             report = replace(model.dependence_report(), writer=as_option)
     except ValueError as error:
-        note(f"note: dependence between features was not checked: {error}")
+        note(f"note: dependence between features was not checked: {in_shell_words(str(error))}")
         return {}
     for sentence in report.advice:
         note(f"dependence: {sentence}")

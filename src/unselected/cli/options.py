@@ -201,15 +201,6 @@ def _seconds(what: str, start: float) -> str:
     return f"{what}: {time.monotonic() - start:.0f} s"
 
 
-def as_option(parameter: str, value: str) -> str:
-    """Return a parameter as an option of the shell.
-
-    >>> as_option("dependence", "correlated")
-    '--dependence correlated'
-    """
-    return f"--{parameter.replace('_', '-')} {value}"
-
-
 def note(text: str) -> None:
     """Print a note to stderr."""
     print(text, file=sys.stderr, flush=True)

@@ -6,7 +6,8 @@ from typing import Any
 from unselected.cli.commands import ReportOptions
 from unselected.cli.estimating import LATENT, estimator
 from unselected.cli.fitting import provenance_of, read_training
-from unselected.cli.options import Source, as_option, note, on_terminal
+from unselected.cli.options import Source, note, on_terminal
+from unselected.cli.wording import as_option
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.files.writing import check_writable, write_text
 from unselected.report import Findings, RegressionFindings, examine, examine_regression, verdict

@@ -71,7 +71,7 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
     )
 
 
-def response_for(model: ModelName, y: NDArray[Any]) -> NDArray[Any]:
+def response_for(model: ModelName, y: NDArray[Any], *, called: str | None = None) -> NDArray[Any]:
     """Return the response in the form that the model needs: labels, or numbers for "regression".
 
     Parameters
@@ -79,6 +79,8 @@ def response_for(model: ModelName, y: NDArray[Any]) -> NDArray[Any]:
     model : {"bernoulli", "gaussian", "regression"}
     y : array of shape (n_samples,)
         As in `choose_model`.
+    called : str, optional
+        What errors call the model, for one with latent variables that needs the same response.
 
     Raises
     ------
@@ -104,8 +106,8 @@ def response_for(model: ModelName, y: NDArray[Any]) -> NDArray[Any]:
         return y
     if classes.size > MOST_CLASSES:
         raise ValueError(
-            f"{model} needs classes, but the response has {classes.size} distinct numbers that are "
-            "not whole: use regression."
+            f"{called or model} needs classes, but the response has {classes.size} distinct "
+            "numbers that are not whole: use regression."
         )
     return np.array([str(label) for label in y.tolist()], dtype=object)
 

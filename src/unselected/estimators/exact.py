@@ -1,8 +1,9 @@
 """The base of the estimators with an exact posterior: effects, k path, leave-one-out."""
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -44,9 +45,23 @@ class ExactEstimator(SelectiveEstimator):
     _finds_k = "loo"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the training set, which may be large."""
+        """Return the state to be pickled: without the training set, which may be large."""
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_fitting"}
+
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # Copies share the training set: it may be large or in a file, and nothing changes it.
+        if "_fitting" in vars(self):
+            memo[id(self._fitting)] = self._fitting
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(deepcopy(vars(self), memo))
+        return copied
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the effects of the kept features: naive estimates and posterior means.

@@ -218,7 +218,9 @@ def _classes(y: Any, target: Target) -> tuple[NDArray[Any], NDArray[np.intp]]:
     kind = type_of_target(y)
     if target == "two classes" and kind != "binary":
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}."
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "For several classes use SelectiveGaussianNB, or SelectiveBernoulliNB for features of "
+            "0 and 1."
         )
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:

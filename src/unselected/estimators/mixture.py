@@ -135,16 +135,18 @@ class SelectiveMixtureClassifier(ClassPredictions, LatentEstimator):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import numpy as np, warnings
     >>> from unselected import SelectiveMixtureClassifier
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.integers(0, 2, size=(30, 500)), np.repeat([0, 1], 15)
+    >>> short = {"n_draws": 100, "n_warmup": 100, "n_chains": 2, "random_state": 0}
+    >>> warnings.simplefilter("ignore")  # the chains are too short, but fast
     >>> honest, naive = (
-    ...     SelectiveMixtureClassifier(k=5, correct_selection=c, random_state=0).fit(X, y)
+    ...     SelectiveMixtureClassifier(k=5, correct_selection=c, **short).fit(X, y)
     ...     for c in (True, False)
     ... )
     >>> honest.posterior_
-    Draws(4 chains of 1000 draws: alpha, alpha0, share, rates[2], labels[30], log_omission, node)
+    Draws(2 chains of 100 draws: alpha, alpha0, share, rates[2], labels[30], log_omission, node)
     >>> X_new = rng.integers(0, 2, size=(1000, 500))
     >>> naive.expected_error(X_new) < honest.expected_error(X_new) - 0.05
     True

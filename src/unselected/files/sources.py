@@ -126,7 +126,7 @@ def distinct_names(names: Iterable[Any], n_columns: int, path: str) -> NDArray[A
         name, times = Counter(texts).most_common(1)[0]
         raise TableError(
             f"{path}: {times} columns are named {name!r}: rename all but one, or open the file "
-            "with names=False (--no-names on the command line)."
+            "with names=False."
         )
     return found
 

@@ -14,14 +14,8 @@ from unselected.columns.sources import ArrayColumns
 from unselected.files.writing import STANDARD
 
 # What helps where a name is missing in the header, or where features are in rows.
-_TURNED = (
-    " The first column has it: if features are in rows, use features_in_rows=True "
-    "(--features-in-rows on the command line)"
-)
-NOT_TURNED = (
-    " The header has it: if features are in columns, leave out features_in_rows "
-    "(--features-in-rows on the command line)"
-)
+_TURNED = " The first column has it: if features are in rows, use features_in_rows=True"
+NOT_TURNED = " The header has it: if features are in columns, leave out features_in_rows=True"
 
 
 class TableError(ValueError):

@@ -5,6 +5,7 @@ rule is exact. The integrand over alpha is a smooth function with unknown locati
 trapezoid rule is placed where the function has its mass.
 """
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
@@ -79,7 +80,7 @@ def theta_nodes(n: int) -> int:
     >>> theta_nodes(10), theta_nodes(200), theta_nodes(20000)
     (6, 74, 647)
     """
-    return int(min(np.ceil((n + 2) / 2), np.ceil(4.5 * np.sqrt(n)) + 10))
+    return min(math.ceil((n + 2) / 2), math.ceil(4.5 * math.sqrt(n)) + 10)
 
 
 def sinh_rule(
