@@ -19,7 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveClassifier,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+)
 from unselected.cli import main
 from unselected.cli.options import patience
 from unselected.cli.wording import as_option
@@ -57,7 +62,8 @@ def folder(tmp_path_factory):
     for name, seed in (("train.csv", 1), ("new.csv", 2)):
         answer = call(*make, "--cases", 50, "--seed", seed, "-o", name, cwd=path)
         assert answer.returncode == 0, answer.stderr
-    answer = call("fit", "train.csv", "--target", "class", "--k", 8, "-o", "model.json", cwd=path)
+    asked = ("--target", "class", "--k", 8, "--model", "bernoulli", "-o", "model.json")
+    answer = call("fit", "train.csv", *asked, cwd=path)
     assert answer.returncode == 0, answer.stderr
     return path
 
@@ -285,11 +291,9 @@ def real(tmp_path_factory):
         for name, response in (("classes", labels), ("numbers", y)):
             rows = np.column_stack([response.astype(object), X.astype(object)]).tolist()
             write_table(path / f"{name}-{table}.csv", ["response", *names], rows)
-    for name in ("classes", "numbers"):
-        answer = call(
-            *("fit", f"{name}-train.csv", "--target", "response", "--k", 4, "-o", f"{name}.json"),
-            cwd=path,
-        )
+    for name, model in (("classes", "gaussian"), ("numbers", "auto")):
+        asked = ("--target", "response", "--k", 4, "--model", model, "-o", f"{name}.json")
+        answer = call("fit", f"{name}-train.csv", *asked, cwd=path)
         assert answer.returncode == 0, answer.stderr
     return path
 
@@ -297,14 +301,17 @@ def real(tmp_path_factory):
 def test_the_model_is_chosen_from_the_data_and_said(folder, real):
     asked = ("--target", "response", "--k", 4, "-o", "-")
     answer = call("fit", "classes-train.csv", *asked, cwd=real)
-    assert "model: gaussian (3 classes); --model overrides this\n" in answer.stderr
+    assert "model: classifier (an average over models of classes); --model" in answer.stderr
     assert "classes low, mid, top\n" in answer.stderr
+    assert json.loads(answer.stdout)["kind"] == "classifier"
+    answer = call("fit", "classes-train.csv", *asked, "--ties", "random", cwd=real)
+    assert "model: gaussian (3 classes); --model overrides this\n" in answer.stderr
     assert json.loads(answer.stdout)["kind"] == "gaussian"
     answer = call("fit", "numbers-train.csv", *asked, cwd=real)
     assert "model: regression (the response has numbers that are not whole)" in answer.stderr
     assert json.loads(answer.stdout)["kind"] == "regression"
     bits = ("fit", "train.csv", "--target", "class", "--k", 4, "-o", "-")
-    answer = call(*bits, cwd=folder)
+    answer = call(*bits, "--rates", "given", cwd=folder)
     assert "model: bernoulli (two classes, and all features are 0 or 1)" in answer.stderr
     answer = call(*bits, "--model", "gaussian", cwd=folder)
     assert answer.stderr.startswith("model: gaussian\n")
@@ -404,8 +411,9 @@ RATES = ("--target", "response", "--k", 3, "--splits", 2, "--repeats", 1, "--jso
 
 def test_rates_reach_the_model_that_is_compared(holes):
     methods = [*OURS, "--method", "SelectKBest + BernoulliNB"]
+    table = ("train.csv", "--model", "bernoulli")
     told = [
-        json.loads(call("cv", "train.csv", *RATES, rates, *methods, cwd=holes).stdout)["rows"]
+        json.loads(call("cv", *table, *RATES, rates, *methods, cwd=holes).stdout)["rows"]
         for rates in ("uniform", "given")
     ]
     assert told[0][0] != told[1][0]
@@ -575,8 +583,9 @@ def copies(tmp_path_factory):
             rows = np.column_stack([labels.astype(object), values.astype(object)]).tolist()
             write_table(path / f"{name}-{table}.csv", names, rows)
     asked = ("--target", "response", "--k", 5, "--dependence", "tempered")
-    for name in ("real", "bits"):
-        answer = call("fit", f"{name}-train.csv", *asked, "-o", f"{name}.json", cwd=path)
+    for name, model in (("real", "gaussian"), ("bits", "bernoulli")):
+        options = (*asked, "--model", model, "-o", f"{name}.json")
+        answer = call("fit", f"{name}-train.csv", *options, cwd=path)
         assert answer.returncode == 0, answer.stderr
         assert (
             "dependence: --dependence tempered is in use, which allows for that.\n" in answer.stderr
@@ -639,7 +648,17 @@ def test_correlated_likelihoods_through_the_command(copies, tmp_path):
 
 
 def test_fit_looks_at_dependence_and_advises(copies, tmp_path):
-    asked = ("--target", "response", "--k", 5, "--json", "-o", tmp_path / "model.json")
+    asked = (
+        "--target",
+        "response",
+        "--k",
+        5,
+        "--model",
+        "gaussian",
+        "--json",
+        "-o",
+        tmp_path / "model.json",
+    )
     answer = call("fit", "real-train.csv", *asked, cwd=copies)
     train = read_table(copies / "real-train.csv", target="response")
     report = SelectiveGaussianNB(k=5).fit(train.X, train.y).dependence_report()
@@ -669,7 +688,7 @@ def test_dependence_that_cannot_be_looked_at_is_no_error(tmp_path):
     rng = np.random.default_rng(0)
     rows = [["b" if i == 0 else "a", *rng.normal(size=5).round(3).tolist()] for i in range(20)]
     write_table(tmp_path / "t.csv", ["y", "v", "w", "x", "z", "u"], rows)
-    arguments = ("fit", "t.csv", "--target", "y", "--k", 2)
+    arguments = ("fit", "t.csv", "--target", "y", "--k", 2, "--model", "gaussian")
     answer = call(*arguments, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "note: dependence between features was not checked: class 'b' has" in answer.stderr
@@ -683,6 +702,7 @@ def test_a_table_that_stays_in_its_file_is_read_once(copies, tmp_path):
     train = read_table(copies / "real-train.csv", target="response")
     np.save(tmp_path / "t.npy", train.X)
     arguments = ("fit", "t.npy", "--target", f"{copies / 'real-train.csv'}:response", "--k", 5)
+    arguments += ("--model", "gaussian")
     answer = call(*arguments, "-o", "plain.json", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "was not checked; use --dependence correlated" in answer.stderr
@@ -709,7 +729,7 @@ def test_the_number_of_features_is_chosen_by_cases_left_out(copies, name, tmp_pa
 def test_cv_leaves_out_each_case(copies, real):
     train = read_table(copies / "real-train.csv", target="response")
     arguments = ("cv", "real-train.csv", "--target", "response", "--k", 5, "--loo")
-    asked = ("--method", "corrected", "--method", "class frequencies")
+    asked = ("--model", "gaussian", "--method", "corrected", "--method", "class frequencies")
     told = json.loads(call(*arguments, *asked, "--json", cwd=copies).stdout)
     model = SelectiveGaussianNB(k=5).fit(train.X, train.y)
     row = told["rows"][0]
@@ -743,6 +763,7 @@ def test_cv_with_a_number_of_features_that_is_chosen(copies):
 @pytest.mark.slow
 def test_tempered_models_are_compared_and_reported(copies, tmp_path):
     arguments = ("bits-train.csv", "--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
+    arguments += ("--model", "bernoulli")
     tempered = ("--dependence", "tempered")
     plain, answer = (
         call("cv", *arguments, *OURS, *options, cwd=copies) for options in ((), tempered)
@@ -777,13 +798,14 @@ def test_shrinkage_reaches_the_model(real):
 )
 def test_cv_compares_models_of_every_kind(real, name, words):
     arguments = ("cv", f"{name}-train.csv", "--target", "response", "--k", 4, "--repeats", 1)
+    arguments += ("--splits", 2)
     answer = call(*arguments, *OURS, cwd=real)
     assert answer.returncode == 0, answer.stderr
     lines = answer.stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["method", "corrected", "uncorrected"]
     assert all(word in lines[0] for word in words)
     told = json.loads(call(*arguments, *OURS, "--json", cwd=real).stdout)
-    assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]
+    assert told["kind"] == {"classes": "classifier", "numbers": "regression"}[name]
     field = {"classes": "log_loss", "numbers": "log_density"}[name]
     assert f"{told['rows'][0][field]['value']:.3f}" in lines[1]
 
@@ -842,3 +864,71 @@ def test_real_models_predict_without_scikit_learn(real):
         [sys.executable, "-c", code], cwd=real, capture_output=True, text=True, check=True
     )
     assert answer.stderr.strip().endswith("[]")
+
+
+@pytest.fixture(scope="module")
+def front(copies):
+    """The folder of the copies, with a model of the front door."""
+    asked = ("--target", "response", "--k", 5, "--json", "-o", "front.json")
+    answer = call("fit", "real-train.csv", *asked, cwd=copies)
+    assert answer.returncode == 0, answer.stderr
+    assert "Predictions average over models of the strongest features: 5" in answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["kind"] == "classifier"
+    assert told["k_weights"] == {"5": 1.0}
+    return copies
+
+
+def test_the_front_door_predicts_as_in_python(front):
+    train, new = (
+        read_table(front / f"real-{name}.csv", target="response") for name in ("train", "new")
+    )
+    model = SelectiveClassifier(k=5, random_state=0).fit(train.X, train.y)
+    answer = call("predict", "front.json", "real-new.csv", cwd=front)
+    ours = [float(row["probability of b"]) for row in csv.DictReader(io.StringIO(answer.stdout))]
+    np.testing.assert_allclose(ours, model.predict_proba(new.X)[:, 1], rtol=0, atol=1e-12)
+
+
+def test_the_front_door_is_inspected(front):
+    text = call("inspect", "front.json", "--effects", cwd=front).stdout
+    assert "model: classifier" in text
+    assert "Real-valued features are modelled" in text
+    assert "mean_difference" in text
+    told = json.loads(call("inspect", "front.json", "--json", cwd=front).stdout)
+    assert told["k_weights"] == {"5": 1.0}
+    assert told["marginals"] in ("raw", "normal")
+
+
+def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
+    with (copies / "real-train.csv").open() as file:
+        rows = list(csv.reader(file))
+    labels = [f"P{i // 2}" for i in range(len(rows) - 1)]
+    table = [[*row, label] for row, label in zip(rows[1:], labels, strict=True)]
+    write_table(tmp_path / "with.csv", [*rows[0], "patient"], table)
+    write_table(tmp_path / "groups.csv", ["patient"], [[label] for label in labels])
+    asked = ("--target", "response", "--k", 5, "--json")
+    inside = call("fit", "with.csv", *asked, "--groups", "patient", "-o", "a.json", cwd=tmp_path)
+    assert inside.returncode == 0, inside.stderr
+    other = ("--groups", "groups.csv:patient", "-o", "b.json")
+    outside = call("fit", copies / "real-train.csv", *asked, *other, cwd=tmp_path)
+    assert outside.returncode == 0, outside.stderr
+    first, second = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
+    assert first["members"] == second["members"]
+    assert "patient" not in first["names"]
+    answer = call("fit", "with.csv", *asked, "--groups", "ward", "-o", "c.json", cwd=tmp_path)
+    assert answer.returncode == 1
+    assert "'ward'" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "classifier", "--ties", "random"), "--ties random is not available for"),
+        (("--model", "gaussian", "--k", "auto"), "--k auto is for the model classifier"),
+        (("--model", "gaussian", "--groups", "x19"), "--groups is for the model classifier"),
+    ],
+)
+def test_options_of_the_other_models_are_refused(copies, options, message):
+    answer = call("fit", "real-train.csv", "--target", "response", "-o", "-", *options, cwd=copies)
+    assert answer.returncode == 1
+    assert message in answer.stderr

@@ -75,12 +75,14 @@ def test_what_is_described_is_what_is_done(described, done):
 
 
 def test_choices_are_those_of_the_library():
-    assert get_args(options.ModelOption) == ("auto", *get_args(ModelName))
+    assert get_args(options.ModelOption) == ("auto", "classifier", *get_args(ModelName))
     for option, parameter in (
         (options.TiesOption, Ties),
-        (options.PriorOption, Prior),
-        (options.DependenceOption, Dependence),
+        (options.PaperPriorOption, Prior),
+        (options.PaperDependenceOption, Dependence),
         (paper_commands.ColonFeatures, ColonFeatures),
         (paper_commands.ColonModel, ColonModel),
     ):
         assert get_args(option) == get_args(parameter)
+    assert get_args(options.PriorOption) == ("auto", *get_args(Prior))
+    assert get_args(options.DependenceOption) == ("auto", *get_args(Dependence))

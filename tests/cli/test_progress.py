@@ -127,6 +127,7 @@ def test_what_is_in_memory_is_passed_on_as_it_is(X, capsys):
 @pytest.mark.usefixtures("case", "terminal")
 def test_the_command_shows_it(capsys, monkeypatch):
     fit = ("fit", "X.npy", "--target", "y.csv:y", "--k", "5", "--force", "-o", "m.json")
+    fit += ("--model", "gaussian")
     assert main(fit) == 0
     plain = Path("m.json").read_text()
     assert "%" not in capsys.readouterr().err

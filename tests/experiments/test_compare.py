@@ -334,7 +334,7 @@ def test_compare_names_what_is_wrong(compared):
     assert len(compare(X, np.arange(60) < 2, k=5, n_splits=2, n_repeats=1, methods=OURS)) == 2
     with pytest.raises(ValueError, match=r"k=201 is out of range: it must be in 1..200"):
         compare(X, y, k=201)
-    with pytest.raises(TypeError, match="neither a SelectiveBernoulliNB nor"):
+    with pytest.raises(TypeError, match="neither a SelectiveClassifier nor"):
         compare(X, y, k=5, classifier=GaussianNB())
     with pytest.raises(ValueError, match=r"1 of 60 responses are missing, the first in row 3"):
         compare(X, [None if i == 3 else label for i, label in enumerate(y)], k=5)

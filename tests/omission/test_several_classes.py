@@ -164,7 +164,6 @@ def test_three_classes_of_many_cases(n):
     assert np.all(np.isfinite(model.predict_log_proba(X[:5])))
 
 
-
 def test_too_many_vectors_are_refused_where_something_is_selected():
     X, y = np.random.default_rng(0).integers(0, 2, size=(400, 3)), np.arange(400) % 10
     with pytest.raises(ValueError, match="use SelectiveGaussianNB"):

@@ -162,16 +162,19 @@ class CvOptions:
     Parameters
     ----------
     model
-        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or
-        regression (real-valued features, numeric response); auto chooses from the data.
+        classifier (classes, any features: an average over models), bernoulli (features 0 or 1,
+        classes), gaussian (real-valued features, classes) or regression (real-valued features,
+        numeric response). auto takes classifier for classes, unless an option asks for what only
+        the paper's models have, and regression for numbers.
     prior
         Prior of this library's model: common (every feature is related to the response, more or
-        less strongly) or sparse (only an unknown fraction of the features is).
+        less strongly) or sparse (only an unknown fraction of the features is). auto averages over
+        both in the classifier, and is common in the other models.
     dependence
         Guard of this library's model against features that depend on each other within classes:
         none, tempered (learns the power of the likelihood and the outlier fraction from ten folds)
-        or correlated (also averages over likelihoods with correlations within classes). Not for
-        regression.
+        or correlated (also averages over likelihoods with correlations within classes). auto is the
+        best guard of the classifier, and none in the other models. Not for regression.
     rates
         What this library's model assumes of how often features are 1, bernoulli only: uniform (all
         rates are equally probable) or given (the number of ones of every feature is taken as given:
@@ -193,8 +196,8 @@ class CvOptions:
     """
 
     model: ModelOption = "auto"
-    prior: PriorOption = "common"
-    dependence: DependenceOption = "none"
+    prior: PriorOption = "auto"
+    dependence: DependenceOption = "auto"
     rates: RatesOption = "uniform"
     splits: Whole | None = None
     repeats: Whole | None = None
@@ -222,9 +225,9 @@ def cv(
     data
         Table with features and the response; - is stdin.
     k
-        Number of features that each method selects in every fold. With loo, this library's model
-        chooses the number by leave-one-out in every fold; the other methods use the number that it
-        chooses with all cases.
+        Number of features that each method selects in every fold. With auto or loo, this library's
+        model chooses the number in every fold, by folds or by leave-one-out; the other methods use
+        the number that it chooses with all cases.
     """
 
 

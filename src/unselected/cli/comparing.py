@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from unselected.calibration import Estimate
 from unselected.cli.commands import CvOptions
-from unselected.cli.estimating import ESTIMATORS, NamedTraining, dependence_for, rates_for
+from unselected.cli.estimating import NamedTraining, estimator
 from unselected.cli.fitting import path_text, read_training
-from unselected.cli.options import Source, columns_of, note, on_terminal
+from unselected.cli.options import Choice, Source, columns_of, note, on_terminal
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -33,19 +33,28 @@ _NUMBERS = {
 }
 
 
-def cv(data: str, /, *, source: Source, k: int | Literal["loo"], options: CvOptions) -> None:
+def cv(
+    data: str, /, *, source: Source, k: int | Literal["auto", "loo"], options: CvOptions
+) -> None:
     """Do what `unselected.cli.commands.cv` says."""
     seed, checkpoint = options.seed, options.checkpoint
     if checkpoint is not None:
         check_writable(checkpoint, overwrite=True)
-    name, table = read_training(data, source, options.model)
+    choice = Choice(
+        model=options.model,
+        k=k,
+        prior=options.prior,
+        dependence=options.dependence,
+        rates=options.rates,
+        seed=seed,
+    )
+    name, table = read_training(data, source, choice)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
-    own = dependence_for(name, options.dependence) | rates_for(name, options.rates)
-    ours = ESTIMATORS[name](k=k, prior=options.prior, **own)
+    ours = estimator(name, table, choice)
     folds = _folds(options)
     if options.loo and name == "regression":
         folds["n_splits"] = table.X.shape[0]
-    number = _number_selected(ours, table) if k == "loo" else k
+    number = k if isinstance(k, int) else _number_selected(ours, table)
     settings: dict[str, Any] = {
         "k": number,
         **folds,
@@ -66,7 +75,7 @@ def cv(data: str, /, *, source: Source, k: int | Literal["loo"], options: CvOpti
         "kind": name,
         "seed": seed,
         "k": k,
-        **({"k_of_others": number} if k == "loo" else {}),
+        **({} if number == k else {"k_of_others": number}),
         **({"loo": True} if options.loo else {}),
         "rows": [asdict(row) for row in rows],
     }
@@ -97,8 +106,10 @@ def _folds(options: CvOptions) -> dict[str, Any]:
 def _number_selected(ours: Any, table: NamedTraining) -> int:
     """Return the number of features that our model chooses with all cases, and print it."""
     fitted = ours.fit(table.X, table.y)
-    note(f"{path_text(fitted.k_path_)}; the other methods select as many")
-    return int(fitted.selection_.indices.size)
+    number = int(fitted.selection_.indices.size)
+    why = path_text(fitted.k_path_) if ours.k == "loo" else f"k = {number} with all cases"
+    note(f"{why}; the other methods select as many")
+    return number
 
 
 def comparison_text(rows: list[ComparisonRow] | list[RegressionComparisonRow]) -> str:

@@ -11,6 +11,7 @@ from unselected.cli.options import (
     AnyModelOption,
     Choice,
     DependenceOption,
+    PriorOption,
     RatesOption,
     note,
     on_terminal,
@@ -19,6 +20,7 @@ from unselected.cli.sources import ColumnNumbers
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import ModelName, choose_model
+from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import find_columns
@@ -28,7 +30,8 @@ from unselected.estimators.regression import SelectiveNaiveRegressor
 # Estimators that can guard against dependence between features, and report on it.
 GUARDED = (SelectiveBernoulliNB, SelectiveGaussianNB)
 
-ESTIMATORS: dict[ModelName, Callable[..., Any]] = {
+ESTIMATORS: dict[str, Callable[..., Any]] = {
+    "classifier": SelectiveClassifier,
     "bernoulli": SelectiveBernoulliNB,
     "gaussian": SelectiveGaussianNB,
     "regression": SelectiveNaiveRegressor,
@@ -42,17 +45,26 @@ LATENT: dict[str, dict[ModelName, Callable[..., Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class NamedTraining:
-    """A training set: features in memory or in their file, response, and feature names."""
+    """A training set: features in memory or in their file, response, names, and groups."""
 
     X: ColumnSource
     y: NDArray[Any]
     names: NDArray[Any] | ColumnNumbers
+    groups: NDArray[Any] | None = None
 
 
-def chosen(wanted: AnyModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "") -> ModelName:
-    """Return the naive Bayes model for the data; print which model is used, and why."""
+def chosen(
+    wanted: AnyModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "", *, paper: bool = True
+) -> str:
+    """Return the model for the data; print which model is used, and why.
+
+    For classes it is the front door unless the options ask for one of the paper's models.
+    """
     if wanted == "auto":
         name, reason = choose_model(X, y)
+        if name != "regression" and not paper:
+            note("model: classifier (an average over models of classes); --model overrides this")
+            return "classifier"
         note(f"model: {name} ({reason}{by}); --model overrides this")
         return name
     note(f"model: {wanted}")
@@ -63,7 +75,7 @@ def chosen(wanted: AnyModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "
     return wanted
 
 
-def estimator(name: ModelName, table: NamedTraining, choice: Choice) -> Any:
+def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
     """Return the estimator that the options describe, not yet fitted."""
     options: dict[str, Any] = {
         "k": choice.k,
@@ -74,18 +86,48 @@ def estimator(name: ModelName, table: NamedTraining, choice: Choice) -> Any:
         "ties": choice.ties,
         "random_state": choice.seed,
     }
+    if name == "classifier":
+        return _front_door(options, choice)
+    if choice.groups is not None:
+        raise ValueError(f"--groups is for the model classifier, not for {name}: omit it.")
+    options["k"] = _k_for(name, choice.k)
     if choice.model in LATENT:
         _check_latent(choice)
-        return LATENT[choice.model][name](**options, progress=on_terminal())
-    return ESTIMATORS[name](**options, prior=choice.prior, **_options_of(name, choice))
+        return LATENT[choice.model][name](**options, progress=on_terminal())  # type: ignore[index]
+    return ESTIMATORS[name](**options, **prior_for(choice.prior), **_options_of(name, choice))
+
+
+def _front_door(options: dict[str, Any], choice: Choice) -> SelectiveClassifier:
+    """Return the front door for classes, with the options that it has."""
+    if choice.only_paper:
+        raise ValueError(
+            f"{choice.only_paper[0]} is not available for the model classifier: omit it, or use "
+            "--model bernoulli or --model gaussian."
+        )
+    del options["ties"]
+    if choice.k is None:
+        options["k"] = "auto"
+    return SelectiveClassifier(**options, prior=choice.prior, dependence=choice.dependence)  # type: ignore[arg-type]
+
+
+def _k_for(name: str, k: Any) -> Any:
+    """Return the number of features of a model that has no k of its own choice but loo."""
+    if k == "auto":
+        raise ValueError(f"--k auto is for the model classifier, not for {name}: use --k loo.")
+    return k
+
+
+def prior_for(wanted: PriorOption) -> dict[str, Any]:
+    """Return the parameter ``prior`` of one of the paper's models."""
+    return {"prior": "common" if wanted == "auto" else wanted}
 
 
 def _check_latent(choice: Choice) -> None:
     """Raise on options that models with latent variables do not have."""
     given = {
         "--k loo": choice.k == "loo",
-        f"--prior {choice.prior}": choice.prior != "common",
-        f"--dependence {choice.dependence}": choice.dependence != "none",
+        f"--prior {choice.prior}": choice.prior == "sparse",
+        f"--dependence {choice.dependence}": choice.dependence in ("tempered", "correlated"),
         f"--rates {choice.rates}": choice.rates != "uniform",
         "--variance-shrinkage": choice.variance_shrinkage is not None,
     }
@@ -97,7 +139,7 @@ def _check_latent(choice: Choice) -> None:
             )
 
 
-def _options_of(name: ModelName, choice: Choice) -> dict[str, Any]:
+def _options_of(name: str, choice: Choice) -> dict[str, Any]:
     """Return the parameters that only some models have; raise where this one has not."""
     options = dependence_for(name, choice.dependence) | rates_for(name, choice.rates)
     if choice.variance_shrinkage is None:
@@ -110,11 +152,11 @@ def _options_of(name: ModelName, choice: Choice) -> dict[str, Any]:
     return options | {"variance_shrinkage": choice.variance_shrinkage}
 
 
-def dependence_for(name: ModelName, wanted: DependenceOption) -> dict[str, Any]:
+def dependence_for(name: str, wanted: DependenceOption) -> dict[str, Any]:
     """Return the parameter ``dependence`` of a model; regression has none."""
     if name != "regression":
-        return {"dependence": wanted}
-    if wanted != "none":
+        return {"dependence": "none" if wanted == "auto" else wanted}
+    if wanted not in ("auto", "none"):
         raise ValueError(
             f"--dependence {wanted} is for classes, and not available for the model regression: "
             "omit it."
@@ -122,7 +164,7 @@ def dependence_for(name: ModelName, wanted: DependenceOption) -> dict[str, Any]:
     return {}
 
 
-def rates_for(name: ModelName, wanted: RatesOption) -> dict[str, Any]:
+def rates_for(name: str, wanted: RatesOption) -> dict[str, Any]:
     """Return the parameter ``rates`` of a model; only that of binary features has one."""
     if name == "bernoulli":
         return {"rates": wanted}

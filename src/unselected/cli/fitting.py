@@ -29,7 +29,7 @@ from unselected.cli.sources import (
     stays_in_its_file,
 )
 from unselected.cli.wording import as_option, in_shell_words
-from unselected.estimators.choose import ModelName, response_for
+from unselected.estimators.choose import response_for
 from unselected.files.models import save_model
 from unselected.files.table_request import Table
 from unselected.files.tables import read_table
@@ -45,10 +45,10 @@ def fit(train: str, /, *, source: Source, options: FitOptions) -> None:
     choice, output = options.choice, options.output
     check_writable(output, overwrite=options.force)
     if stays_in_its_file(train):
-        name, table = open_training(train, source, choice.model, no_names=options.no_names)
+        name, table = open_training(train, source, choice, no_names=options.no_names)
     else:
         check_whole(train, options.no_names)
-        name, table = read_training(train, source, choice.model)
+        name, table = read_training(train, source, choice)
     model = fitted(name, table, choice)
     dependence = dependence_of(model, table)
     with patience(f"hashing {train}"):
@@ -70,74 +70,106 @@ def fit(train: str, /, *, source: Source, options: FitOptions) -> None:
 
 
 def read_training(
-    path: str, source: Source, wanted: AnyModelOption
-) -> tuple[ModelName, NamedTraining]:
-    """Read a table; return the model to use, and the table with its response."""
+    path: str, source: Source, choice: Choice, *, paper: bool = False
+) -> tuple[str, NamedTraining]:
+    """Read a table; return the model to use, and the table with its response.
+
+    With ``paper`` the model is one of the paper's.
+    """
+    groups = choice.groups
+    of_table = groups is not None and not _is_in_another_file(groups)
+    if of_table and path == "-":
+        raise ValueError("--groups needs a table in a file, because it is read twice.")
     with patience(f"reading {path}"):
         table = read_table(
             path,
             target=source.target,
             id_column=source.id,
             features_in_rows=source.features_in_rows,
+            left_out=groups if of_table else None,
         )
     for remark in table.notes:
         note(f"note: {remark}")
-    y = np.asarray(table.y)
-    name = chosen(wanted, table.X, y)
-    return name, NamedTraining(table, _response(wanted, name, y), table.names)
+    y, wanted = np.asarray(table.y), choice.model
+    name = chosen(wanted, table.X, y, paper=paper or bool(choice.only_paper))
+    labels = None
+    if groups is not None:
+        where = f"{path}:{groups}" if of_table else groups
+        labels = read_column(where, "groups", path, y.size, source.features_in_rows and of_table)
+    return name, NamedTraining(table, _response(wanted, name, y), table.names, labels)
+
+
+def _is_in_another_file(option: str) -> bool:
+    """Say whether an option is FILE:COLUMN rather than the name of a column."""
+    file, colon, _ = option.rpartition(":")
+    return bool(colon) and os.path.exists(file)
 
 
 def open_training(
-    path: str, source: Source, wanted: AnyModelOption, *, no_names: bool
-) -> tuple[ModelName, NamedTraining]:
+    path: str, source: Source, choice: Choice, *, no_names: bool
+) -> tuple[str, NamedTraining]:
     """Open a table that stays in its file; return the model to use, and the table."""
     check_plain(path, source.id, source.features_in_rows)
+    wanted = choice.model
     with patience(f"opening {path}"):
         X = open_for(wanted, path, names=not no_names)
         first = X[:, : min(_LOOKED_AT, X.shape[1])]
-    y = read_response(source.target, path, X.shape[0])
+    y = read_column(source.target, "target", path, X.shape[0])
     by = f", by the first {_LOOKED_AT} of them" if X.shape[1] > _LOOKED_AT else ""
-    name = chosen(wanted, first, y, by)
+    name = chosen(wanted, first, y, by, paper=bool(choice.only_paper))
     if wanted == "auto" and name == "bernoulli":
         X = open_for(name, path, names=not no_names)
     if X.names is None:
         lacking = "names are not read" if no_names else "the features have no names"
         note(f"note: {lacking}; features are numbered from 0")
-    return name, NamedTraining(X, _response(wanted, name, y), names_in(X))
+    labels = None
+    if choice.groups is not None:
+        labels = read_column(choice.groups, "groups", path, X.shape[0])
+    return name, NamedTraining(X, _response(wanted, name, y), names_in(X), labels)
 
 
-def _response(wanted: AnyModelOption, name: ModelName, y: NDArray[Any]) -> NDArray[Any]:
+def _response(wanted: AnyModelOption, name: str, y: NDArray[Any]) -> NDArray[Any]:
     """Return the response for a model; an error calls the model by the name that was given."""
     return response_for(name, y, called=name if wanted == "auto" else wanted)
 
 
-def read_response(target: str, path: str, n_cases: int) -> NDArray[Any]:
-    """Return the response from FILE:COLUMN, in the order of the rows of the table."""
-    file, colon, column = target.rpartition(":")
+def read_column(
+    option: str, what: str, path: str, n_cases: int, features_in_rows: bool = False
+) -> NDArray[Any]:
+    """Return the response or the groups from FILE:COLUMN, in the order of the table's rows."""
+    file, colon, column = option.rpartition(":")
     if not (colon and file and column):
         raise ValueError(
-            f"--target {target}: {path} holds features only; give the table and the column with "
-            "the response, as in phenotype.csv:status."
+            f"--{what} {option}: {path} holds features only; give the table and the column with "
+            f"the {'response' if what == 'target' else what}, as in phenotype.csv:status."
         )
-    y = np.asarray(read_table(file, target=column, columns=()).y)
+    y = np.asarray(read_table(file, target=column, columns=(), features_in_rows=features_in_rows).y)
     if y.size != n_cases:
         raise ValueError(
             f"{file} has {y.size} cases, but {path} has {n_cases}: both must have the same cases, "
             "in the same order."
         )
-    note(f"note: cases are matched by their order: row 1 of {file} is row 1 of {path}, and so on")
+    if file != path:
+        note(
+            f"note: cases are matched by their order: row 1 of {file} is row 1 of {path}, and so on"
+        )
     return y
 
 
-def fitted(name: ModelName, table: NamedTraining, choice: Choice) -> Any:
+def fitted(name: str, table: NamedTraining, choice: Choice) -> Any:
     """Return the fitted model; print the seed and the classes."""
+    model = estimator(name, table, choice)
+    grouped = {} if table.groups is None else {"groups": table.groups}
     with showing_progress(table.X, "fitting") as X:
-        model = estimator(name, table, choice).fit(X, table.y)
+        model.fit(X, table.y, **grouped)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     if hasattr(model, "classes_"):
         note(classes_text(model.classes_))
     if choice.k == "loo":
         note(path_text(model.k_path_))
+    if name == "classifier":
+        for sentence in model.in_words():
+            note(sentence)
     return model
 
 
@@ -204,10 +236,12 @@ def described(model: Any, table: NamedTraining) -> dict[str, Any]:
     """Return the results of a fit as plain JSON types."""
     classes = classes_content(model.classes_) if hasattr(model, "classes_") else {}
     path = [asdict(score) for score in getattr(model, "k_path_", ())]
+    weights = getattr(model, "k_weights_", {})
     return {
         "n_cases": table.X.shape[0],
         **classes,
         **({"k_path": path} if path else {}),
+        **({"k_weights": weights, "marginals": model.marginals_} if weights else {}),
         "corrected": bool(model.correct_selection),
         "selection": selection_of(model),
         "features": table.names[model.selection_.indices].tolist(),

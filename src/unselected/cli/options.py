@@ -32,23 +32,28 @@ def _whole(_: type, tokens: Sequence[Token]) -> int:
     raise ValueError(f"{text} is not a whole number.")
 
 
-def _whole_or_loo(_: type, tokens: Sequence[Token]) -> int | Literal["loo"]:
-    if tokens[0].value == "loo":
-        return "loo"
+def _whole_or_word(_: type, tokens: Sequence[Token]) -> int | Literal["auto", "loo"]:
+    word = tokens[0].value
+    if word in ("auto", "loo"):
+        return "auto" if word == "auto" else "loo"
     try:
         return _whole(int, tokens)
     except ValueError:
-        raise ValueError(f"{tokens[0].value} is neither a whole number nor loo.") from None
+        raise ValueError(f"{word} is neither a whole number nor auto or loo.") from None
 
 
-ModelOption = Literal["auto", "bernoulli", "gaussian", "regression"]
-AnyModelOption = Literal["auto", "bernoulli", "gaussian", "regression", "mixture", "factor"]
+ModelOption = Literal["auto", "classifier", "bernoulli", "gaussian", "regression"]
+AnyModelOption = Literal[
+    "auto", "classifier", "bernoulli", "gaussian", "regression", "mixture", "factor"
+]
 TiesOption = Literal["first", "random"]
-PriorOption = Literal["common", "sparse"]
-DependenceOption = Literal["none", "tempered", "correlated"]
+PriorOption = Literal["auto", "common", "sparse"]
+DependenceOption = Literal["auto", "none", "tempered", "correlated"]
+PaperPriorOption = Literal["common", "sparse"]
+PaperDependenceOption = Literal["none", "tempered", "correlated"]
 RatesOption = Literal["uniform", "given"]
 Whole = Annotated[int, Parameter(converter=_whole)]
-KOption = Annotated[int | Literal["loo"], Parameter(converter=_whole_or_loo)]
+KOption = Annotated[int | Literal["auto", "loo"], Parameter(converter=_whole_or_word)]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
@@ -112,13 +117,16 @@ class Choice:
     Parameters
     ----------
     model
-        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or
-        regression (real-valued features, numeric response); auto chooses from the data. For `fit`
+        classifier (classes, any features: an average over models, the best choice for real data),
+        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or regression
+        (real-valued features, numeric response). auto takes classifier for classes, unless an
+        option asks for what only the paper's models have, and regression for numbers. For `fit`
         also mixture (two latent groups of cases, features 0 or 1, two classes) and factor (latent
         factors, two classes or numeric response), which run Markov chains for seconds to minutes.
     k
-        Keep the k features with the highest scores; loo tries 1, 2, 5, 10 and so on, and takes the
-        k with the lowest leave-one-out log loss.
+        Keep the k features with the highest scores; the classifier averages over 5, 20, 100, ...
+        and k, and by default, auto, over 5, 20, 100 and 500. loo, for the other models, tries 1, 2,
+        5, 10 and so on, and takes the k with the lowest leave-one-out log loss.
     threshold
         Keep the features whose score is above this. The score is the absolute correlation, or the
         F statistic with more than two classes.
@@ -129,14 +137,20 @@ class Choice:
         Keep these columns whatever their scores. Give this option after the name of the table; it
         may be repeated.
     ties
-        How ties at the cut are broken: first (the first columns are kept) or random.
+        How ties at the cut are broken: first (the first columns are kept) or random; the classifier
+        breaks them by the content of the columns.
     prior
         common (every feature is related to the response, more or less strongly) or sparse (only an
-        unknown fraction of the features is).
+        unknown fraction of the features is). auto averages over both in the classifier, and is
+        common in the other models.
     dependence
         Guard against features that depend on each other within classes: none, tempered (learns the
         power of the likelihood and the outlier fraction from ten folds) or correlated (also
-        averages over likelihoods with correlations within classes). Not for regression.
+        averages over likelihoods with correlations within classes). auto is the best guard of the
+        classifier, and none in the other models. Not for regression.
+    groups
+        Name of the column that says which cases belong together, such as samples of one patient:
+        they stay together in all folds. It is not a feature. For the classifier.
     rates
         What is assumed of how often features are 1, bernoulli only: uniform (all rates are equally
         probable) or given (the number of ones of every feature is taken as given: for rare words
@@ -156,12 +170,25 @@ class Choice:
     preselected_from: Whole | None = None
     always_keep: Annotated[tuple[str, ...], SEVERAL] = ()
     ties: TiesOption = "first"
-    prior: PriorOption = "common"
-    dependence: DependenceOption = "none"
+    prior: PriorOption = "auto"
+    dependence: DependenceOption = "auto"
+    groups: str | None = None
     rates: RatesOption = "uniform"
     uncorrected: Flag = False
     variance_shrinkage: float | None = None
     seed: Whole = 0
+
+    @property
+    def only_paper(self) -> list[str]:
+        """The given options that only the paper's models have."""
+        given = {
+            "--k loo": self.k == "loo",
+            f"--ties {self.ties}": self.ties != "first",
+            f"--dependence {self.dependence}": self.dependence == "correlated",
+            f"--rates {self.rates}": self.rates != "uniform",
+            "--variance-shrinkage": self.variance_shrinkage is not None,
+        }
+        return [option for option, is_given in given.items() if is_given]
 
 
 def on_terminal() -> bool:

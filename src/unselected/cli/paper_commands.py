@@ -7,10 +7,10 @@ from cyclopts import App
 
 from unselected.cli.loading import done_in
 from unselected.cli.options import (
-    DependenceOption,
     Flag,
     Output,
-    PriorOption,
+    PaperDependenceOption,
+    PaperPriorOption,
     Speech,
     Whole,
     options,
@@ -95,8 +95,8 @@ class ColonOptions:
     k: Whole = 5
     features: ColonFeatures = "binary"
     quadrature: Quadrature = "exact"
-    prior: PriorOption = "common"
-    dependence: DependenceOption = "none"
+    prior: PaperPriorOption = "common"
+    dependence: PaperDependenceOption = "none"
     model: ColonModel = "naive"
     draws: Whole | None = None
     seed: Whole = 0

@@ -22,7 +22,12 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
         raise ValueError(
             f"--model {choice.model} has no report: use bernoulli, gaussian or regression."
         )
-    name, table = read_training(data, source, choice.model)
+    if choice.model == "classifier" or choice.groups is not None:
+        raise ValueError(
+            "the report is on the paper's models: use --model auto, bernoulli, gaussian or "
+            "regression, and omit --groups."
+        )
+    name, table = read_training(data, source, choice, paper=True)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     settings: dict[str, Any] = {
         "n_splits": options.splits,

@@ -3,6 +3,7 @@
 import re
 
 _MODELS = {
+    "SelectiveClassifier": "--model classifier",
     "SelectiveBernoulliNB": "--model bernoulli",
     "SelectiveGaussianNB": "--model gaussian",
     "SelectiveNaiveRegressor": "--model regression",
@@ -14,7 +15,7 @@ _MODELS = {
 _RENAMED = {"n_splits": "splits", "n_repeats": "repeats", "random_state": "seed"}
 _PARAMETERS = (
     *("k", "threshold", "preselected_from", "ties", "prior", "dependence", "rates"),
-    *("variance_shrinkage", "quadrature", "prevalence", *_RENAMED),
+    *("variance_shrinkage", "quadrature", "prevalence", "groups", *_RENAMED),
 )
 _FLAGS = {
     "correct_selection=False": "--uncorrected",

@@ -71,12 +71,12 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
     )
 
 
-def response_for(model: ModelName, y: NDArray[Any], *, called: str | None = None) -> NDArray[Any]:
+def response_for(model: str, y: NDArray[Any], *, called: str | None = None) -> NDArray[Any]:
     """Return the response in the form that the model needs: labels, or numbers for "regression".
 
     Parameters
     ----------
-    model : {"bernoulli", "gaussian", "regression"}
+    model : {"classifier", "bernoulli", "gaussian", "regression"}
     y : array of shape (n_samples,)
         As in `choose_model`.
     called : str, optional

@@ -313,6 +313,12 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
             level=level,
         )
 
+    def in_words(self) -> list[str]:
+        """Return what was learned from cases left out, in sentences."""
+        check_is_fitted(self)
+        sentences: list[str] = self._predictor.fitted.in_words
+        return sentences
+
     def cv_predict_proba(self, cv: Any = 5) -> Floats:
         """Return cross-validated probabilities: those of each case from a fit without its fold.
 

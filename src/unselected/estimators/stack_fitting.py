@@ -47,7 +47,7 @@ _KEY_COLUMNS = 1000
 # Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
 _FOR_NORMAL = 2.0
 # A model with less weight than this is left out of the average.
-_LEAST_WEIGHT = 0.01
+_LEAST_WEIGHT = 0.05
 # Powers of the likelihood with guards and without.
 _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 

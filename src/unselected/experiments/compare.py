@@ -23,6 +23,7 @@ from unselected.calibration import Estimate, most_probable
 from unselected.columns.blocks import find_missing
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import are_all_bits
+from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.experiments.folds import (
@@ -35,7 +36,7 @@ from unselected.experiments.folds import (
 )
 from unselected.statistics.binarizing import Binarize, binarize_columns, find_cuts
 
-SelectiveClassifier = SelectiveBernoulliNB | SelectiveGaussianNB
+OurClassifier = SelectiveClassifier | SelectiveBernoulliNB | SelectiveGaussianNB
 
 # A probability of 0 for the observed class counts as this.
 _LEAST_PROBABILITY = 1e-15
@@ -61,7 +62,7 @@ class TrainingMedianBits(TransformerMixin, BaseEstimator):
 
 
 def usual_methods(
-    k: int, *, ours: SelectiveClassifier, first: Sequence[Any], inner_splits: int, seed: int
+    k: int, *, ours: OurClassifier, first: Sequence[Any], inner_splits: int, seed: int
 ) -> dict[str, ClassifierMixin]:
     """Return the usual methods, each selecting ``k`` features inside its own fit.
 
@@ -129,7 +130,7 @@ def compare(
     y: Any,
     *,
     k: int,
-    classifier: SelectiveClassifier | None = None,
+    classifier: OurClassifier | None = None,
     n_splits: Splits = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -141,7 +142,7 @@ def compare(
     """Cross-validate this library's classifier and the usual methods.
 
     Selection is inside every fold for every method. With a `SelectiveBernoulliNB` all methods see
-    the same bits. With a `SelectiveGaussianNB` they see the numbers. Missing values (NaN) are
+    the same bits. With the others they see the numbers. Missing values (NaN) are
     replaced by the column's training median for the usual methods (scikit-learn's SimpleImputer);
     ours leave them out.
 
@@ -152,7 +153,7 @@ def compare(
         Two or more classes.
     k : int
         How many features each method selects.
-    classifier : SelectiveBernoulliNB or SelectiveGaussianNB, default=None
+    classifier : SelectiveClassifier, SelectiveBernoulliNB or SelectiveGaussianNB, default=None
         Take the settings of our own methods, "corrected" and "uncorrected", from here. By default
         they select ``k`` features and have the default priors, and are for bits where all features
         are 0, 1 or missing, and for real numbers else.
@@ -182,12 +183,12 @@ def compare(
     )
 
 
-def method_names(classifier: SelectiveClassifier | None = None) -> list[str]:
+def method_names(classifier: OurClassifier | None = None) -> list[str]:
     """Return the names of all methods that `compare` knows, ours first.
 
     Parameters
     ----------
-    classifier : SelectiveBernoulliNB or SelectiveGaussianNB, default=None
+    classifier : SelectiveClassifier, SelectiveBernoulliNB or SelectiveGaussianNB, default=None
         The one given to `compare`, for the names of the usual methods depend on its kind; by
         default a SelectiveBernoulliNB.
 
@@ -202,15 +203,15 @@ def method_names(classifier: SelectiveClassifier | None = None) -> list[str]:
 
 
 def _checked_classifier(
-    classifier: SelectiveClassifier | None, table: TrainingTable, k: int
-) -> SelectiveClassifier:
+    classifier: OurClassifier | None, table: TrainingTable, k: int
+) -> OurClassifier:
     if classifier is None:
         bits = are_all_bits(table.dense)
         return SelectiveBernoulliNB(k=k) if bits else SelectiveGaussianNB(k=k)
-    if not isinstance(classifier, SelectiveClassifier):
+    if not isinstance(classifier, OurClassifier):
         raise TypeError(
-            f"classifier={classifier!r} is neither a SelectiveBernoulliNB nor a "
-            "SelectiveGaussianNB."
+            f"classifier={classifier!r} is neither a SelectiveClassifier nor a "
+            "SelectiveBernoulliNB or a SelectiveGaussianNB."
         )
     return classifier
 
@@ -260,6 +261,8 @@ class _Classes(CrossValidation[ComparisonRecord]):
         ours = self.numbered()
         if self.n_splits != "loo" or ours.k is None or ours.k == "loo":
             return {}  # with k="loo" how many features it takes differs between cases
+        if isinstance(ours, SelectiveClassifier):
+            return {}  # each case takes a fit of its own
         fitted = {
             name: method.fit(self.rows(method, slice(None)), self.table.y)
             for name, method in with_and_without_correction(ours).items()

@@ -81,6 +81,7 @@ class Request:
     id_column: str | None
     features_in_rows: bool
     columns: Sequence[str] | None
+    left_out: str | None = None
 
     def error(self, message: str) -> TableError:
         """Return an error that begins with the name of the file."""
@@ -89,7 +90,7 @@ class Request:
 
     def check(self) -> None:
         """Raise where the request contradicts itself."""
-        apart = {self.target, self.id_column} - {None}
+        apart = {self.target, self.id_column, self.left_out} - {None}
         twice = apart.intersection(self.columns or ())
         if self.target is not None and self.target == self.id_column:
             twice.add(self.target)
@@ -109,7 +110,7 @@ class Request:
         hint = self._hint(place_of, first_cells)
         target = self._place(self.target, place_of, "the target", hint)
         ids = self._place(self.id_column, place_of, "the ids", hint)
-        apart = {target, ids}
+        apart = {target, ids, self._place(self.left_out, place_of, "what is left out", hint)}
         notes: tuple[str, ...] = ()
         if header and not header[0].strip() and 0 not in apart:
             notes = (_note_of_unnamed(self.id_column),)

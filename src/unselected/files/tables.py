@@ -26,6 +26,7 @@ def read_table(
     id_column: str | None = None,
     features_in_rows: bool = False,
     columns: Sequence[str] | None = None,
+    left_out: str | None = None,
 ) -> Table:
     """Read a table from a file.
 
@@ -46,6 +47,8 @@ def read_table(
         and the row named ``target`` the response. An .npz matrix is transposed.
     columns : sequence of str, default=None
         Read only these features, in this order. By default all but target and ids.
+    left_out : str, default=None
+        A column that is no feature, such as the groups of the cases.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def read_table(
     TableError
         Where the file cannot be used.
     """
-    request = Request(os.fspath(path), target, id_column, features_in_rows, columns)
+    request = Request(os.fspath(path), target, id_column, features_in_rows, columns, left_out)
     request.check()
     if request.path == STANDARD:
         return read_text(io.BytesIO(sys.stdin.buffer.read()), request, DELIMITERS[".txt"])
