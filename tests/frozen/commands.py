@@ -170,7 +170,7 @@ STORIES = [
         "commands-bernoulli",
         bit_tables,
         (
-            f"{FIT} --k 5 -o model.json",
+            f"{FIT} --model bernoulli --k 5 -o model.json",
             "inspect model.json --json",
             "inspect model.json --effects --level 0.8 --json",
             f"predict model.json {NEW}",
@@ -183,9 +183,10 @@ STORIES = [
         "commands-bernoulli-rules",
         tied_bit_tables,
         (
-            f"{FIT} --k loo -o loo.json",
-            f"{FIT} --threshold 0.4 --prior sparse -o threshold.json",
-            f"{FIT} --k 3 --ties random --seed 4 --always-keep g_50 --uncorrected -o random.json",
+            f"{FIT} --model bernoulli --k loo -o loo.json",
+            f"{FIT} --model bernoulli --threshold 0.4 --prior sparse -o threshold.json",
+            f"{FIT} --model bernoulli --k 3 --ties random --seed 4 --always-keep g_50 "
+            "--uncorrected -o random.json",
             f"predict loo.json {NEW}",
             f"predict threshold.json {NEW}",
             f"predict random.json {NEW}",
@@ -196,8 +197,8 @@ STORIES = [
         "commands-bernoulli-dependence",
         shared_bit_tables,
         (
-            f"{FIT} --k 3 --dependence tempered -o tempered.json",
-            f"{FIT} --k 3 --dependence correlated -o correlated.json",
+            f"{FIT} --model bernoulli --k 3 --dependence tempered -o tempered.json",
+            f"{FIT} --model bernoulli --k 3 --dependence correlated -o correlated.json",
             "inspect tempered.json --json",
             "inspect correlated.json",
             f"predict tempered.json {NEW} --prevalence normal=0.7 tumour=0.3",
@@ -208,9 +209,9 @@ STORIES = [
         "commands-gaussian",
         class_tables,
         (
-            f"{FIT} --k 5 --variance-shrinkage 3 -o model.json",
-            f"{FIT} --k 4 --dependence tempered -o tempered.json",
-            f"{FIT} --k 3 --prior sparse -o sparse.json",
+            f"{FIT} --model gaussian --k 5 --variance-shrinkage 3 -o model.json",
+            f"{FIT} --model gaussian --k 4 --dependence tempered -o tempered.json",
+            f"{FIT} --model gaussian --k 3 --prior sparse -o sparse.json",
             "inspect model.json --effects --json",
             "inspect tempered.json",
             "inspect sparse.json",
@@ -222,8 +223,8 @@ STORIES = [
         "commands-gaussian-three-classes",
         three_class_tables,
         (
-            f"{FIT} --k 2 --dependence correlated -o model.json",
-            f"{FIT} --threshold 3.5 -o threshold.json",
+            f"{FIT} --model gaussian --k 2 --dependence correlated -o model.json",
+            f"{FIT} --model gaussian --threshold 3.5 -o threshold.json",
             "inspect model.json --json",
             f"predict model.json {NEW} --interval 0.9",
             f"predict threshold.json {NEW} --prevalence high=0.2 low=0.5 none=0.3",
@@ -263,7 +264,7 @@ STORIES = [
         "commands-arrays",
         array_files,
         (
-            "fit train.npy --target status.csv:status --k 4 --json -o model.json",
+            "fit train.npy --model bernoulli --target status.csv:status --k 4 --json -o model.json",
             "predict model.json new.npy --json",
             "inspect model.json --json",
         ),
@@ -272,7 +273,7 @@ STORIES = [
         "commands-sparse-matrix",
         sparse_files,
         (
-            "fit train.npz --target response --k 4 --json -o model.json",
+            "fit train.npz --model gaussian --target response --k 4 --json -o model.json",
             "predict model.json new.npz --json",
         ),
     ),
@@ -280,11 +281,15 @@ STORIES = [
         "commands-cv",
         shared_bit_tables,
         (
-            f"{CV} --splits 4 --repeats 2",
-            f"{CV} --loo",
+            f"{CV} --model bernoulli --splits 4 --repeats 2",
+            f"{CV} --model bernoulli --loo",
         ),
     ),
-    Story("commands-cv-gaussian", three_class_tables, (f"{CV} --splits 4 --repeats 2",)),
+    Story(
+        "commands-cv-gaussian",
+        three_class_tables,
+        (f"{CV} --model gaussian --splits 4 --repeats 2",),
+    ),
     Story("commands-cv-regression", number_tables, (f"{CV} --splits 4 --repeats 2",)),
     Story(
         "commands-simulate",
@@ -292,7 +297,7 @@ STORIES = [
         (
             "simulate --cases 6 --features 12 --seed 3",
             "simulate --cases 20 --features 30 --concentration 5 -o some.csv --json",
-            "fit some.csv --target class --k 3 --json -o model.json",
+            "fit some.csv --model bernoulli --target class --k 3 --json -o model.json",
         ),
     ),
     Story(
@@ -305,12 +310,12 @@ STORIES = [
         "commands-refused",
         class_tables,
         (
-            f"{FIT} --k 999 -o never.json",
-            f"{FIT} --k 3 --threshold 0.2 -o never.json",
+            f"{FIT} --model gaussian --k 999 -o never.json",
+            f"{FIT} --model gaussian --k 3 --threshold 0.2 -o never.json",
             "fit train.csv --target respons --k 3 -o never.json",
             "predict train.csv new.csv",
             "predict nowhere.json new.csv",
-            f"{FIT} --k 3 --always-keep nobody -o never.json",
+            f"{FIT} --model gaussian --k 3 --always-keep nobody -o never.json",
         ),
     ),
 ]
