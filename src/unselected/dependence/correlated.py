@@ -18,7 +18,7 @@ are solved in that many unknowns: ((1 - w) U'U + w I)^-1 = (I - U' (U U' + w / (
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -83,7 +83,7 @@ class WithinClasses:
         gets one pseudo-case with the variance of all. None for binary features, whose rate fixes
         the variance.
     factor : array of shape (at most n, k) or None
-        In place of ``correlation``: U with U'U = R. Its rows are combinations of all cases.
+        In place of ``correlation``: U with U'U = R. Its rows are cases, or combinations of them.
     variances : array of shape (G, k) or None
         In place of ``spread``: the relative variance of each class and feature.
     """
@@ -109,7 +109,7 @@ class WithinClasses:
         unit = _unit(X, y, n_classes)
         spread = _spread(unit, y, n_classes) if spreads else None
         if X.shape[1] > MOST_FEATURES:
-            return cls(None, spread, _factor(unit))
+            return cls(None, spread, unit).without_cases()
         return cls(_correlation(unit), spread)
 
     @classmethod
@@ -143,8 +143,19 @@ class WithinClasses:
             drawn = squares + _PSEUDO_CASES * spread[:, np.newaxis]
             variances = np.where(real, drawn / (sizes - 1.0 + _PSEUDO_CASES), 1.0)
         if unit.shape[1] > len(unit):
-            return cls(None, None, _factor(unit), variances)
+            return cls(None, None, unit, variances)
         return cls(_correlation(unit), None, None, variances)
+
+    def without_cases(self) -> "WithinClasses":
+        """Return the same, where rows of a factor are combinations of all cases.
+
+        They are its principal components. A model file has no data of single cases.
+        """
+        if self.factor is None:
+            return self
+        squares, axes = np.linalg.eigh(self.factor @ self.factor.T)
+        some = squares > _ROUNDING * squares[-1]
+        return replace(self, factor=np.asarray(axes[:, some].T @ self.factor))
 
     @property
     def shapes(self) -> list[Shape]:
@@ -282,12 +293,6 @@ def _correlation(unit: Floats) -> Floats:
     correlation = unit.T @ unit
     np.fill_diagonal(correlation, 1.0)
     return np.asarray(correlation)
-
-
-def _factor(unit: Floats) -> Floats:
-    """Return a matrix with the same products of columns, whose rows are principal components."""
-    squares, axes = np.linalg.eigh(unit @ unit.T)
-    return np.asarray(axes[:, squares > _ROUNDING * squares[-1]].T @ unit)
 
 
 def _squares_by_class(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:

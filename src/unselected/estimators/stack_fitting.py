@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys, column_keys, row_keys
 from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
+from unselected.dependence.correlated import WithinClasses
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 from unselected.estimators.divisions import divided
@@ -109,8 +111,12 @@ class StackFitting:
         return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
 
     def learned(self, left: LeftOut | None = None) -> "LearnedStack":
-        """Learn everything from the cases that are not left out."""
-        return _Learning.start(self, left or self.everyone).finish()
+        """Learn everything from the cases that are not left out.
+
+        There are very many products of small matrices, which several threads make slower.
+        """
+        with threadpool_limits(limits=1, user_api="blas"):
+            return _Learning.start(self, left or self.everyone).finish()
 
     def with_k(self, k: int | None) -> SelectionRule:
         """Return the rule that keeps k features."""
@@ -348,7 +354,7 @@ class _Learning:
         members = tuple(
             Member(
                 np.searchsorted(indices, fit.selection.indices),
-                replace(fit.predictor, average=average),
+                replace(fit.predictor, average=average, within=_kept(fit.predictor.within)),
             )
             for fit, average, _ in kept
         )
@@ -373,6 +379,11 @@ class _Fit:
     predictor: ClassPredictor
     evidence: Floats
     left: LeftOut
+
+
+def _kept(within: WithinClasses | None) -> WithinClasses | None:
+    """Return correlations as they are kept after a fit."""
+    return None if within is None else within.without_cases()
 
 
 def _strictly_above(scores: FamilyScores, k: int) -> Ints:
