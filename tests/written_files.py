@@ -19,6 +19,13 @@ def run(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def selection_of(estimator):
+    """What a model file says of the selection."""
+    names = ("rule", "ties", "threshold", "statistic", "n_features", "n_omitted")
+    found = {name: getattr(estimator.selection_, name) for name in names}
+    return {**found, "scores": estimator.scores_}
+
+
 def save(path, content):
     content = content.encode() if isinstance(content, str) else content
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)

@@ -13,7 +13,7 @@ scikit-learn, and none of the library but its compiled loops. Random examples ar
     python validation/mutation.py [part of a module's name ...]
     python validation/mutation.py --sample 400 --seed 1
 
-All mutants take hours. A sample is drawn from those of all modules alike.
+All mutants take long. A sample is drawn from those of all modules alike.
 """
 
 import argparse

@@ -202,16 +202,21 @@ def test_inspect_shows_the_kept_features(folder):
     assert "sha256" in answer.stdout
 
 
-def test_predict_loads_no_scikit_learn(folder):
+def heavy_after(*commands, cwd):
+    """The large libraries that some commands have loaded in a process of their own, as text."""
     code = (
-        "import sys; from unselected.cli import main; main(['predict', 'model.json', 'new.csv']);"
+        f"import sys; from unselected.cli import main; [main(each) for each in {commands!r}];"
         "print([m for m in ('sklearn', 'pandas', 'matplotlib', 'scipy.stats') if m in sys.modules],"
         " file=sys.stderr)"
     )
     answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True
     )
-    assert answer.stderr.strip().endswith("[]")
+    return answer.stderr.splitlines()[-1]
+
+
+def test_predict_loads_no_scikit_learn(folder):
+    assert heavy_after(["predict", "model.json", "new.csv"], cwd=folder) == "[]"
 
 
 def test_a_reader_that_goes_away_is_no_error(folder):
@@ -853,17 +858,8 @@ def test_a_page_for_models_of_every_kind(real, name, tmp_path):
 
 
 def test_real_models_predict_without_scikit_learn(real):
-    code = (
-        "import sys; from unselected.cli import main;"
-        "main(['predict', 'numbers.json', 'numbers-new.csv']);"
-        "main(['inspect', 'classes.json']);"
-        "print([m for m in ('sklearn', 'pandas', 'matplotlib', 'scipy.stats') if m in sys.modules],"
-        " file=sys.stderr)"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=real, capture_output=True, text=True, check=True
-    )
-    assert answer.stderr.strip().endswith("[]")
+    commands = ["predict", "numbers.json", "numbers-new.csv"], ["inspect", "classes.json"]
+    assert heavy_after(*commands, cwd=real) == "[]"
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from written_files import HERE, any_text, csv_text, run, save, save_parquet
+from written_files import HERE, any_text, csv_text, run, save, save_parquet, selection_of
 
 import unselected
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
@@ -39,19 +39,6 @@ from unselected.statistics.counts import ClassCounts
 pytestmark = pytest.mark.filterwarnings("ignore:.* outside of their training range")
 
 
-def selection_of(estimator):
-    found = estimator.selection_
-    return {
-        "rule": found.rule,
-        "ties": found.ties,
-        "threshold": found.threshold,
-        "statistic": found.statistic,
-        "n_features": found.n_features,
-        "n_omitted": found.n_omitted,
-        "scores": estimator.scores_,
-    }
-
-
 PROVENANCE = {
     "unselected": "0.1.0",
     "created": "2024-05-06T07:08:09+00:00",
@@ -69,6 +56,14 @@ def save_estimator(estimator, path, **options):
         provenance=PROVENANCE,
         **options,
     )
+
+
+def text_of(estimator):
+    """The text of the estimator's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        save_estimator(estimator, path)
+        return path.read_text()
 
 
 def make_data(seed, n=50, p=200):
@@ -946,10 +941,7 @@ def tempered_text(make=SelectiveGaussianNB):
     """The file of a small model."""
     X, y = make_real(0, 3 if make is SelectiveGaussianNB else 2, n=30, p=12)
     estimator = make(k=3, dependence="tempered").fit(alike(X, y, 0), y)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        save_estimator(estimator, path)
-        return path.read_text()
+    return text_of(estimator)
 
 
 @pytest.mark.parametrize(
@@ -1009,10 +1001,7 @@ def test_a_saved_weighed_model_predicts_the_same(kind, tmp_path, seed):
 def weighed_text():
     X, y = make_real(0, 3, n=30, p=12)
     estimator = SelectiveGaussianNB(k=3, dependence="correlated").fit(alike(X, y, 0), y)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        save_estimator(estimator, path)
-        return path.read_text()
+    return text_of(estimator)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from written_files import selection_of
 
 from unselected import SelectiveBernoulliNB
 from unselected.files.models import ModelError, load_model, save_model
@@ -22,16 +23,7 @@ def table(seed, G=3, missing=0.04, n=24, p=50):
 
 
 def save(estimator, path):
-    found = estimator.selection_
-    selection = {
-        "rule": found.rule,
-        "ties": found.ties,
-        "threshold": found.threshold,
-        "statistic": found.statistic,
-        "n_features": found.n_features,
-        "n_omitted": found.n_omitted,
-        "scores": estimator.scores_,
-    }
+    selection = selection_of(estimator)
     save_model(estimator._predictor, path, selection=selection, provenance=PROVENANCE)
     return path
 

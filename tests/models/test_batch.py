@@ -24,7 +24,7 @@ RULES = {
 def data_sets(seed, select, alpha):
     rng = np.random.default_rng(seed)
     X, y, _ = BernoulliModel().simulate(30, 300, rng, alpha=alpha, y=np.arange(30) % 2)
-    for i in range(30):
+    for i in range(12):
         kept = np.arange(30) != i
         counts = count_classes(X[kept], y[kept], None)[0]
         selection = select(CountScores.of(counts))
@@ -43,8 +43,8 @@ def data_sets(seed, select, alpha):
 )
 def test_together_is_as_alone(model, rule, alpha, seed):
     sets, rows = zip(*data_sets(seed, RULES[rule], alpha), strict=True)
-    together = condition_all(model, list(sets)[:12])
-    for posterior, data, row in list(zip(together, sets, rows, strict=False))[::4]:
+    together = condition_all(model, list(sets))
+    for posterior, data, row in list(zip(together, sets, rows, strict=True))[::4]:
         alone = model.condition(*data)
         ours, theirs = (p.log_joint(row[np.newaxis])[0] for p in (posterior, alone))
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)

@@ -193,7 +193,7 @@ def test_posterior_of_tau_agrees_with_a_markov_chain(seed):
     event = scores.event_before(cut, NONE, omitted)
     posterior = GaussianModel().condition(moments.contrasts(), event)
     rng = np.random.default_rng(seed)
-    chains, sweeps = 400, 900
+    chains, sweeps = 400, 550
     means = (moments.center + moments.offset)[:, None, :]
     mu = np.repeat(means, chains, axis=1)
     s2 = np.repeat(moments.within[None] / y.size, chains, axis=0)
@@ -222,7 +222,7 @@ def test_posterior_of_tau_agrees_with_a_markov_chain(seed):
             ratio = log_tau(proposal, mu, nu, s2) - log_tau(tau, mu, nu, s2)
             accepted = np.log(rng.random(chains)) < ratio + np.log(proposal / tau)
             tau = np.where(accepted, proposal, tau)
-        if sweep >= 300:
+        if sweep >= 200:
             draws.append(tau)
     chain_means = np.mean(draws, axis=0)
     error = chain_means.std() / np.sqrt(chains)
@@ -318,7 +318,7 @@ def test_common_variance_is_integrated_as_a_plain_sum(seed):
     event = scores.event_before(0.5, NONE, 20)
     posterior = GaussianModel(shrinkage=d).condition(moments.contrasts(), event)
     tau = (np.arange(125) + 0.5) * 0.02
-    log_v = np.linspace(-12, 12, 241)
+    log_v = np.linspace(-12, 12, 97)
     table = np.empty((tau.size, log_v.size))
     for i, t in enumerate(tau):
         for j, v in enumerate(log_v):

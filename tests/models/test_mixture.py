@@ -279,7 +279,7 @@ def test_compiled_moves_are_the_same(seed):
         chain_rng = np.random.default_rng(seed)
         state = sampler.start(0, chain_rng)
         path = []
-        for _ in range(60):
+        for _ in range(25):
             state = sampler.step(state, chain_rng)
             path.append([state.node, state.node0, *state.labels.z, *state.labels.place])
         states.append(path)

@@ -23,16 +23,6 @@ def assert_counts(X, y, binarize, bits):
     return thresholds
 
 
-@pytest.fixture(params=["C", "F", "every second column"])
-def memory(request):
-    def arrange(X):
-        if request.param == "every second column":
-            return np.repeat(X, 2, axis=1)[:, ::2]
-        return np.asarray(X, order=request.param)
-
-    return arrange
-
-
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int64, np.float32, np.float64])
 @pytest.mark.parametrize("n", [3, 254, 255, 256, 700])
 def test_bits_are_counted_in_any_type_and_memory_order(dtype, n, memory, monkeypatch, seed):
