@@ -49,6 +49,7 @@ bench-large: .venv/installed-dev
 validate: .venv/installed-dev
 	$(BIN)/python validation/evidence.py
 	$(BIN)/python validation/dependence.py
+	$(BIN)/python validation/classifier.py
 	$(BIN)/python validation/latent.py
 	$(BIN)/python validation/latent_factor.py
 

@@ -43,7 +43,7 @@ from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.normal_scores import NormalScores
 
 # Folds of a division, the largest number of divisions, and cases that they leave out in all.
-_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 5, 400
+_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
 # Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
