@@ -69,7 +69,7 @@ def measured(name: str, k: Any) -> NDArray[np.float64] | None:
         for train, test in splits(name, y)
     ]
     if name in ("movie_reviews", "pcmac"):
-        return np.mean([part.mean(axis=1) for part in parts], axis=0)
+        return np.asarray(np.mean([part.mean(axis=1) for part in parts], axis=0))
     return np.asarray(np.concatenate(parts, axis=1).mean(axis=1))
 
 

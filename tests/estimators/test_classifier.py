@@ -85,8 +85,8 @@ def test_noise_is_known_to_be_noise_and_without_the_correction_it_is_not(k):
                 marginals="auto" if corrects else "raw",
             )
             gaps[corrects].append(0.5 - model.fit(X, y).expected_error(new))
-    assert abs(np.mean(gaps[True])) < 0.05
-    assert np.mean(gaps[False]) > 0.05
+    # By chance some folds look predictable; without the correction all data sets do.
+    assert np.median(gaps[True]) < 0.08 < np.median(gaps[False])
 
 
 def test_weights_learned_from_the_training_cases_would_be_fooled(monkeypatch):

@@ -622,9 +622,8 @@ def test_the_commands_take_files_and_a_response_from_another(kind, seed, folder,
     labels, heights = write_phenotypes(y)
     model = SelectiveGaussianNB(k=6).fit(X, labels)
     fit = ("fit", path, "--k", "6", "--target")
-    assert main([*fit, "phenotype.csv:status", "-o", "m.json"]) == 0
+    assert main([*fit, "phenotype.csv:status", "--model", "gaussian", "-o", "m.json"]) == 0
     said = capsys.readouterr().err
-    assert "model: gaussian" in said
     assert f"row 1 of phenotype.csv is row 1 of {path}" in said
     assert ("features are numbered from 0" in said) == (kind in WITHOUT_NAMES)
     assert main(["predict", "m.json", path, "-o", "p.csv"]) == 0
@@ -653,7 +652,8 @@ def test_bits_are_known_by_the_first_columns(seed, capsys):
     X, y = genotypes(seed, missing=False)
     np.save("X.npy", np.tile(X > 0, 20))
     write_phenotypes(y)
-    assert main(["fit", "X.npy", "--target", "phenotype.csv:status", "--k", "6"]) == 0
+    asked = ("--target", "phenotype.csv:status", "--k", "6", "--rates", "given")
+    assert main(["fit", "X.npy", *asked]) == 0
     assert "all features are 0 or 1, by the first 1000 of them" in capsys.readouterr().err
 
 
@@ -704,6 +704,7 @@ def test_names_need_not_be_read(kind, seed, folder, capsys):
     labels, _ = write_phenotypes(y)
     model = SelectiveGaussianNB(k=6, always_keep=[11]).fit(X, labels)
     fit = ("fit", path, "--k", "6", "--target", "phenotype.csv:status", "--no-names")
+    fit += ("--model", "gaussian")
     assert main([*fit, "--always-keep", "11", "--json", "-o", "m.json"]) == 0
     answer = capsys.readouterr()
     kept = [str(j) for j in model.selection_.indices]
@@ -775,7 +776,8 @@ def test_prediction_says_what_is_missing(capsys):
     X, y = genotypes(0, missing=False)
     write_bed("X.bed", X)
     write_phenotypes(y)
-    assert main(["fit", "X.bed", "--target", "phenotype.csv:status", "-o", "m.json"]) == 0
+    asked = ("--target", "phenotype.csv:status", "--model", "gaussian", "-o", "m.json")
+    assert main(["fit", "X.bed", *asked]) == 0
     write_bed("new.bed", X[:, :10])
     assert main(["predict", "m.json", "new.bed"]) == 1
     assert "new.bed: 50 of the 60 features that are needed are missing, the first of them" in (

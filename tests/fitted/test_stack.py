@@ -22,7 +22,7 @@ def mixed_data(seed, n=60, p=120, n_classes=2, missing=0.0):
 @pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
 def fitted(request):
     X, y = mixed_data(0, n_classes=request.param, missing=0.02)
-    return SelectiveClassifier(k=25).fit(X, y), X
+    return SelectiveClassifier(k=25, marginals="normal").fit(X, y), X
 
 
 def saved(model, path):
@@ -151,3 +151,12 @@ def test_damaged_files_are_refused(fitted, change, message, tmp_path):
     path.write_text(json.dumps(document))
     with pytest.raises(ModelError, match=message):
         load_model(path)
+
+
+def test_a_file_of_a_model_that_omitted_nothing(tmp_path):
+    """With given totals there are then no kinds of omitted features."""
+    X, y = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 0], [0, 0]]), np.arange(6) % 2
+    model = SelectiveClassifier(k=None).fit(X, y)
+    saved(model, tmp_path / "model.json")
+    read = load_model(tmp_path / "model.json")
+    np.testing.assert_allclose(read.predictor.predict_proba(X), model.predict_proba(X), atol=1e-12)

@@ -56,14 +56,15 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         5, 20, 100, ... and k features, as far as cases left out speak for them. "auto" is 500, or
         ``max_features`` where that is less. None keeps all columns, and corrects nothing.
     threshold : float, default=None
-        Keep the features whose score is above this, in place of ``k``.
+        Keep the features whose score is above this. Not with ``k``.
     preselected_from : int, default=None
         Set this where X holds only columns that were already selected by their scores with the same
         y: the number of columns before that selection, those of X included. Every column of X is
         then kept. Columns must be all binary or all real-valued.
     always_keep : names or numbers of columns, default=None
-        Columns to keep whatever their scores, in addition to the selected ones. They are no part of
-        the selection event.
+        Columns to keep whatever their scores, in addition to the selected ones. They are modelled
+        and used for prediction like the others, and are no part of the selection event. Numbers are
+        positions counted from 0, even where the columns are named by numbers.
     correct_selection : bool, default=True
         Condition on the selection. False gives the usual, uncorrected posterior.
     marginals : {"auto", "normal", "raw"}, default="auto"
@@ -80,11 +81,12 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         features as it is.
     class_pseudocounts : float or sequence of float, default=1.0
         Prior counts of the classes, in the order of ``classes_``: one number for all, or one for
-        each.
+        each. For two classes they are f0 and f1 of the paper.
     max_features : int, default=1000
         Most features that ``k="auto"`` may need at prediction.
     store_scores : bool, default=False
-        Store the scores of all features, not only of the kept ones.
+        Store the scores of all features, not only of the kept ones. Without it, the memory that a
+        fit needs besides X does not grow with the number of columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds; None is 0.
 

@@ -122,13 +122,13 @@ class SavedModel:
 _KINDS: dict[str, type[Fitted]] = {
     one.kind: one
     for one in (
-        FittedStack,
         FittedBernoulli,
         FittedGaussian,
         FittedRegression,
         FittedMixture,
         FittedFactorClasses,
         FittedFactorResponse,
+        FittedStack,
     )
 }
 # Entries of the guard against dependence, of which a file may have one.

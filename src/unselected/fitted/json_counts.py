@@ -98,7 +98,7 @@ def count_event_entry(event: Event) -> Entries:
     }
     if event.statistic != "|COR|":
         entry["statistic"] = event.statistic
-    if kinds is not None:
+    if kinds is not None and kinds.totals.size:  # there are none where nothing was omitted
         numbers = {name: getattr(kinds, name) for name in ("totals", *_OF_KINDS)}
         entry["kinds"] = {"sizes": list(kinds.sizes), **numbers}
     return entry
