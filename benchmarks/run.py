@@ -20,6 +20,7 @@ from fits import (
     bench_wide,
     bench_wide_real,
 )
+from front_door import bench_front_door
 from mixtures import bench_mixture
 from passes import bench_growth, bench_many_cases, bench_passes, bench_sparse
 from timing import report_header
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "real": bench_real,
     "response": bench_real_response,
     "wide-real": bench_wide_real,
+    "front-door": bench_front_door,
     "leave-one-out": bench_leave_one_out,
     "reading": bench_reading,
     "mixture": bench_mixture,

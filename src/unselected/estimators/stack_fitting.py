@@ -47,7 +47,7 @@ _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
 # Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
-_FOR_NORMAL = 2.0
+_FOR_NORMAL = 3.0
 # A model with less weight than this is left out of the average.
 _LEAST_WEIGHT = 0.05
 # Powers of the likelihood with guards and without.

@@ -1,0 +1,46 @@
+"""The front door for classes: against logistic regression, and against the exact model."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from timing import peak_bytes, random_bits, random_reals, report, seconds, two_classes
+
+from unselected import SelectiveBernoulliNB, SelectiveClassifier
+
+
+def bench_front_door(wide: int, repetitions: int) -> None:
+    """Fit and predict tables of expression data, and a wide table of 0 and 1."""
+    few = max(1, repetitions // 3)
+    _bench_real(77, 7129, 20, "at most 3 s", few)
+    _bench_real(77, 7129, "auto", "at most 20 s", few)
+    _bench_real(200, 20000, "auto", "at most 90 s", few)
+    bits, y = random_bits(200, wide), two_classes(200)
+    ours, theirs = seconds(
+        lambda: SelectiveClassifier(k=100).fit(bits, y),
+        lambda: SelectiveBernoulliNB(k=100).fit(bits, y),
+        repetitions=few,
+    )
+    what = f"front door, fit, uint8, n = 200, p = {wide}, k = 100; exact model"
+    report(what, ours, theirs, ours / theirs, "at most 3")
+
+
+def _bench_real(n: int, p: int, k: Any, goal: str, repetitions: int) -> None:
+    X, y = random_reals(n, p).astype(np.float64), two_classes(n)
+    X[:, :20] += 0.7 * y[:, np.newaxis]
+    selecting = SelectKBest(f_classif, k=20)
+    other = make_pipeline(StandardScaler(), selecting, LogisticRegression(max_iter=2000))
+    works = [partial(_fit_and_predict, model, X, y) for model in (SelectiveClassifier(k=k), other)]
+    ours, theirs = seconds(*works, repetitions=repetitions)
+    what = f"front door, fit + predict, real, n = {n}, p = {p}, k = {k}; logistic"
+    report(what, ours, theirs, ours / theirs, goal)
+    print(f"    memory besides the table: {peak_bytes(works[0]) / 2**20:.0f} MB (under 1 GB)")
+
+
+def _fit_and_predict(model: Any, X: NDArray[Any], y: NDArray[Any]) -> Any:
+    return model.fit(X, y).predict_proba(X)
