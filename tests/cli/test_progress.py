@@ -12,13 +12,14 @@ from scipy import sparse
 
 from unselected import (
     SelectiveBernoulliNB,
+    SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
     open_columns,
 )
 from unselected.cli import comparing, fitting, main, options, progress
 from unselected.cli.options import patience
-from unselected.cli.progress import WatchedColumns, showing_progress
+from unselected.cli.progress import WatchedColumns, showing_progress, showing_steps
 from unselected.columns import blocks as columns_module
 from unselected.columns.sources import ColumnSource, SourceError, SparseColumns
 
@@ -202,3 +203,15 @@ def test_cross_validation_shows_no_bar_in_a_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(comparing, "on_terminal", lambda: True)
     assert main(CV) == 0
     assert "1/1" in capsys.readouterr().err
+
+
+def test_fits_of_an_average_are_counted(monkeypatch, capsys):
+    monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: True)
+    rng = np.random.default_rng(0)
+    with showing_steps(after=0.0):
+        SelectiveClassifier(k=5).fit(rng.normal(size=(30, 20)), np.arange(30) % 2)
+    assert re.search(r"fitting: 100%.* (\d+)/\1 ", capsys.readouterr().err)
+    with showing_steps(after=0.0):
+        pass
+    SelectiveClassifier(k=5).fit(rng.normal(size=(30, 20)), np.arange(30) % 2)
+    assert "100%" not in capsys.readouterr().err

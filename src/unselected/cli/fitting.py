@@ -20,7 +20,7 @@ from unselected.cli.options import (
     note,
     patience,
 )
-from unselected.cli.progress import showing_progress
+from unselected.cli.progress import showing_progress, showing_steps
 from unselected.cli.sources import (
     check_plain,
     check_whole,
@@ -160,8 +160,12 @@ def fitted(name: str, table: NamedTraining, choice: Choice) -> Any:
     """Return the fitted model; print the seed and the classes."""
     model = estimator(name, table, choice)
     grouped = {} if table.groups is None else {"groups": table.groups}
-    with showing_progress(table.X, "fitting") as X:
-        model.fit(X, table.y, **grouped)
+    if name == "classifier":
+        with showing_steps():
+            model.fit(table.X, table.y, **grouped)
+    else:
+        with showing_progress(table.X, "fitting") as X:
+            model.fit(X, table.y)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
     if hasattr(model, "classes_"):
         note(classes_text(model.classes_))

@@ -1,4 +1,4 @@
-"""Progress of a pass over the columns of a file."""
+"""Progress of a pass over the columns of a file, and of many fits."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +13,7 @@ from unselected._typing import Ints
 from unselected.cli.options import on_terminal, patience
 from unselected.columns.blocks import Columns
 from unselected.columns.sources import ColumnSource
+from unselected.estimators.stack_fitting import on_step
 from unselected.files.sources import FileColumns
 
 
@@ -51,6 +52,26 @@ class WatchedColumns(ColumnSource):
             with self._one_at_a_time:
                 self._advance(block.shape[1])
         return block
+
+
+@contextmanager
+def showing_steps(*, after: float = 2.0) -> Iterator[None]:
+    """Show the progress of the many fits of an average over models, on a terminal."""
+    if not on_terminal():
+        with patience("fitting", after=after):
+            yield
+        return
+    with tqdm(desc="fitting", unit=" fits", delay=after) as bar:
+
+        def step(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        token = on_step.set(step)
+        try:
+            yield
+        finally:
+            on_step.reset(token)
 
 
 @contextmanager

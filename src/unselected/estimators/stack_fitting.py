@@ -7,6 +7,7 @@ models and of their likelihoods, and the power of each likelihood.
 """
 
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -63,7 +64,11 @@ class FamilyModels(NamedTuple):
 
 
 def _say_nothing(done: int, of: int) -> None:
-    """Be told of a step, and show nothing."""
+    """Be told how many fits are done, and show nothing."""
+
+
+# Is told how many fits are done, and of how many: the command line shows a bar.
+on_step: ContextVar[Callable[[int, int], None]] = ContextVar("on_step", default=_say_nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +94,6 @@ class StackFitting:
         Cases with the same number stay together.
     store_scores : bool
         Whether the scores of all columns are kept.
-    tell : callable
-        Is told of each step, with the number of all steps.
     """
 
     table: TrainingTable
@@ -103,7 +106,6 @@ class StackFitting:
     seed: int
     groups: Ints | None
     store_scores: bool = False
-    tell: Callable[[int, int], None] = _say_nothing
 
     @property
     def everyone(self) -> LeftOut:
@@ -233,7 +235,7 @@ class _Learning:
                 for fit in self._fits(marginals, left, one, columns):
                     candidates.setdefault((marginals, fit.k), []).append(fit)
                 n_done += 1
-                fitting.tell(n_done, n_all)
+                on_step.get()(n_done, n_all)
         averages = {key: self._average(fits[1:]) for key, fits in candidates.items()}
         evidence = {key: log_evidence for key, (_, log_evidence) in averages.items()}
         chosen = self._chosen(evidence)
