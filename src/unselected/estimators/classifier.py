@@ -17,7 +17,7 @@ from unselected.estimators.parameters import check_choice, check_pseudocounts, c
 from unselected.estimators.predicting import ExplainedPredictions
 from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
 from unselected.estimators.stack_fitting import FamilyModels, LearnedStack, StackFitting
-from unselected.fitted.effects import FeatureEffects, feature_effects
+from unselected.fitted.effects import FeatureEffects
 from unselected.fitted.ranges import TrainingRanges
 from unselected.fitted.stack import FittedStack
 from unselected.models.bernoulli import BernoulliModel
@@ -309,14 +309,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         effects : FeatureEffects
             ``pandas.DataFrame(effects.to_dict())`` gives a table.
         """
-        check_is_fitted(self)
-        return feature_effects(
-            self._predictor.fitted,
-            features=self._features_kept,
-            scores=self.scores_,
-            threshold=self.threshold_,
-            level=level,
-        )
+        return self._feature_effects(level)
 
     def in_words(self) -> list[str]:
         """Return what was learned from cases left out, in sentences."""

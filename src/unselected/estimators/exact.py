@@ -19,7 +19,7 @@ from unselected.estimators.parameters import (
     check_zero_or_between,
 )
 from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
-from unselected.fitted.effects import FeatureEffects, feature_effects
+from unselected.fitted.effects import FeatureEffects
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS
 from unselected.selection.rules import SelectionRule
@@ -80,14 +80,7 @@ class ExactEstimator(SelectiveEstimator):
         effects : FeatureEffects
             ``pandas.DataFrame(effects.to_dict())`` gives a table.
         """
-        check_is_fitted(self)
-        return feature_effects(
-            self._predictor.fitted,
-            features=self._features_kept,
-            scores=self.scores_,
-            threshold=self.threshold_,
-            level=level,
-        )
+        return self._feature_effects(level)
 
     def selection_frequency(self) -> Floats:
         """Return how often each kept feature is kept in leave-one-out selections.

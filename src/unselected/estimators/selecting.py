@@ -28,6 +28,7 @@ from unselected.estimators.parameters import (
     shown,
 )
 from unselected.estimators.predicting import RowsToPredict
+from unselected.fitted.effects import FeatureEffects, feature_effects
 from unselected.fitted.predictor import column_label
 from unselected.selection.events import Statistic
 from unselected.selection.record import E, Selection, Ties
@@ -145,6 +146,17 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         """Names of the kept features, or their numbers where there are no names."""
         names, indices = getattr(self, "feature_names_in_", None), self.selection_.indices
         return indices if names is None else names[indices]
+
+    def _feature_effects(self, level: float) -> FeatureEffects:
+        """Return the effects of the kept features, for models that have any."""
+        check_is_fitted(self)
+        return feature_effects(
+            self._predictor.fitted,
+            features=self._features_kept,
+            scores=self.scores_,
+            threshold=self.threshold_,
+            level=level,
+        )
 
     def _label_kept(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -46,5 +46,4 @@ class GaussianPrior:
     @property
     def fraction(self) -> FractionPrior:
         """The prior of the fraction of related features; it is 1 where there are no two groups."""
-        least = 1.0 if self.least_fraction is None else self.least_fraction
-        return FractionPrior(least, self.all_related, self.coarse)
+        return FractionPrior.of(self.least_fraction, self.all_related, self.coarse)

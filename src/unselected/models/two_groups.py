@@ -70,6 +70,11 @@ class FractionPrior:
     all_related: float = 0.0
     coarse: bool = False
 
+    @classmethod
+    def of(cls, least: float | None, all_related: float, coarse: bool) -> "FractionPrior":
+        """Return the prior of a model; with ``least`` None all features are related."""
+        return cls(1.0 if least is None else least, all_related, coarse)
+
     def fractions(self, t: Floats) -> Fractions:
         """Return pi at these values of t."""
         log_related = np.asarray(np.log(self.least) * expit(-np.pi * np.sinh(t)))
