@@ -911,6 +911,13 @@ def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
     first, second = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
     assert first["members"] == second["members"]
     assert "patient" not in first["names"]
+    turned = [list(row) for row in zip([*rows[0], "patient"], *table, strict=True)]
+    header = ["feature", *(f"case{i}" for i in range(len(labels)))]
+    write_table(tmp_path / "turned.csv", header, turned)
+    sideways = ("--features-in-rows", "--groups", "patient", "-o", "t.json")
+    answer = call("fit", "turned.csv", *asked, *sideways, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads((tmp_path / "t.json").read_text())["members"] == first["members"]
     answer = call("fit", "with.csv", *asked, "--groups", "ward", "-o", "c.json", cwd=tmp_path)
     assert answer.returncode == 1
     assert "'ward'" in answer.stderr
@@ -921,7 +928,8 @@ def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
     [
         (("--model", "classifier", "--ties", "random"), "--ties random is not available for"),
         (("--model", "gaussian", "--k", "auto"), "--k auto is for the model classifier"),
-        (("--model", "gaussian", "--groups", "x19"), "--groups is for the model classifier"),
+        (("--model", "gaussian", "--groups", "x19"), "omit --model gaussian or --groups"),
+        (("--dependence", "correlated", "--groups", "x19"), "omit --dependence correlated or"),
     ],
 )
 def test_options_of_the_other_models_are_refused(copies, options, message):

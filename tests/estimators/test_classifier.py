@@ -201,7 +201,7 @@ def test_classes_of_one_case_and_single_groups_are_errors():
         SelectiveClassifier().fit(X, y, groups=np.zeros(48))
     few = np.where(np.arange(48) == 3, 2, y)
     with (
-        pytest.raises(ValueError, match=r"class 2 has too few cases \(1 cases\)"),
+        pytest.raises(ValueError, match=r"class 2 has too few cases \(1\)"),
         pytest.warns(UserWarning, match="one case only"),
     ):
         SelectiveClassifier(k=5).fit(X, few)
@@ -215,3 +215,55 @@ def test_new_values_of_binary_columns_must_be_0_or_1():
     bad[4, binary[0]] = 0.7
     with pytest.raises(ValueError, match=rf"column {binary[0]} has the value 0.7 in row 4"):
         model.predict_proba(bad)
+
+
+def test_a_threshold_that_keeps_nothing_of_a_mixed_table():
+    X, y = mixed_data(0)
+    with pytest.warns(UserWarning, match="No feature has an absolute correlation above"):
+        model = SelectiveClassifier(threshold=0.999).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.02)
+    # One column passes with all cases, and none without some of the folds.
+    best = SelectiveClassifier(k=1, dependence="none", marginals="raw").fit(X, y).scores_[0]
+    model = SelectiveClassifier(threshold=best - 1e-3, marginals="raw").fit(X, y)
+    assert model.k_ == 1
+
+
+def test_columns_without_a_score_do_not_divide_the_weights():
+    X, y = mixed_data(0, p=30)
+    X[:, 4:][y == 0] = np.nan
+    with pytest.warns(UserWarning, match="known value"):
+        model = SelectiveClassifier().fit(X, y)
+    assert model.k_weights_ == {4: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda g: np.where(np.arange(g.size) == 3, np.nan, g.astype(float)), "missing in row 3"),
+        (lambda g: [None if i == 5 else f"P{v}" for i, v in enumerate(g)], "missing in row 5"),
+        (lambda g: g[:-1], "groups has 47 labels, but there are 48 cases"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_named(change, message):
+    X, y = mixed_data(0)
+    with pytest.raises(ValueError, match=message):
+        SelectiveClassifier(k=5).fit(X, y, groups=change(np.arange(48) // 2))
+
+
+@pytest.mark.parametrize("cv", [3, np.int64(3), None])
+def test_cross_validation_keeps_groups_together(cv, monkeypatch):
+    X, y = mixed_data(0, n=30, p=12)
+    groups = ["P" + str(i // 2) if i % 3 else i // 2 for i in range(30)]  # of mixed types
+    model = SelectiveClassifier(k=2, dependence="none", marginals="raw").fit(X, y, groups=groups)
+    seen = []
+    learned = stack_fitting.StackFitting.learned
+
+    def watched(self, left=None):
+        seen.append(left)
+        return learned(self, left)
+
+    monkeypatch.setattr(stack_fitting.StackFitting, "learned", watched)
+    model.cv_predict_proba(cv)
+    numbers = model._fitting.groups
+    for left in seen:
+        assert not set(numbers[left.out]) & set(numbers[left.kept])

@@ -160,3 +160,12 @@ def test_a_file_of_a_model_that_omitted_nothing(tmp_path):
     saved(model, tmp_path / "model.json")
     read = load_model(tmp_path / "model.json")
     np.testing.assert_allclose(read.predictor.predict_proba(X), model.predict_proba(X), atol=1e-12)
+
+
+def test_intervals_have_nearly_all_of_the_weight(fitted):
+    model, X = fitted
+    stack = model._predictor.fitted
+    rows = stack.rows(X[:5, model.selection_.indices], str)
+    logs, log_weights = stack.by_node(rows)
+    proba = np.exp(logs + stack.log_psi[:, np.newaxis]) @ np.exp(log_weights)
+    np.testing.assert_allclose(proba, model.predict_proba(X[:5]), atol=2e-3)

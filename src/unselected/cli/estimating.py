@@ -89,7 +89,12 @@ def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
     if name == "classifier":
         return _front_door(options, choice)
     if choice.groups is not None:
-        raise ValueError(f"--groups is for the model classifier, not for {name}: omit it.")
+        asked = choice.only_paper[:1] if choice.model == "auto" else [f"--model {choice.model}"]
+        raise ValueError(
+            f"--groups is for the model classifier, not for {name}: omit {asked[0]} or --groups."
+            if asked
+            else f"--groups is for classes, and not available for {name}: omit it."
+        )
     options["k"] = _k_for(name, choice.k)
     if choice.model in LATENT:
         _check_latent(choice)

@@ -1,18 +1,19 @@
 """`SelectiveClassifier`: the front door for classes, with defaults for real data."""
 
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from unselected._typing import Floats, Ints
 from unselected.columns.dask import DaskColumns
-from unselected.estimators.cautions import check_replicates, check_selection
-from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.estimators.cautions import check_replicates
+from unselected.estimators.inputs import TrainingTable, check_training, is_missing
 from unselected.estimators.parameters import check_choice, check_pseudocounts, check_whole
 from unselected.estimators.predicting import ExplainedPredictions
 from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
@@ -104,7 +105,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         Number of selected features, not counting ``always_keep``. Less than ``k`` where cases left
         out speak against models with more features.
     k_weights_ : dict of int to float
-        The posterior probability of each number of features.
+        The posterior probability of each number of features, those in ``always_keep`` included.
     marginals_ : {"normal", "raw"}
         How real-valued columns are modelled.
     threshold_ : float or None
@@ -195,15 +196,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         fitting = self._checked_fitting(X, y, groups)
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
-        check_selection(
-            learned.scores,
-            rule,
-            fitting.table.classes,
-            fitting.table.label,
-            k=self.k,
-            corrected=bool(self.correct_selection),
-        )
-        self._check_kept_before(learned.scores, rule, fitting.table)
+        self._check_selected(learned.scores, rule, learned.selection, fitting.table)
         if groups is None:
             check_replicates(learned.key_values, fitting.table.y)
         self._remember(fitting, learned)
@@ -353,9 +346,17 @@ def _checked_groups(groups: Any, table: TrainingTable) -> Ints | None:
     """Return the groups of the cases as numbers."""
     if groups is None:
         return None
-    labels = column_or_1d(groups)
-    check_consistent_length(table.y, labels)
-    found: Ints = np.unique(labels, return_inverse=True)[1]
+    labels = column_or_1d(np.asarray(groups, dtype=object)).tolist()
+    if len(labels) != table.y.size:
+        raise ValueError(f"groups has {len(labels)} labels, but there are {table.y.size} cases.")
+    for row, label in enumerate(labels):
+        if is_missing(label):
+            raise ValueError(
+                f"groups is missing in row {row}: give a label to each case, or a label of its own "
+                "to a case that belongs to no group."
+            )
+    numbers: dict[Any, int] = {}
+    found = np.array([numbers.setdefault(label, len(numbers)) for label in labels])
     if found.max() == 0:
         raise ValueError("groups holds one group only: folds need at least two.")
     return found
@@ -364,8 +365,8 @@ def _checked_groups(groups: Any, table: TrainingTable) -> Ints | None:
 def _sets_of(cv: Any, fitting: StackFitting) -> list[LeftOut]:
     y, groups = fitting.table.y, fitting.groups
     rows = np.arange(y.size)
-    if isinstance(cv, int) and groups is not None:
-        cv = StratifiedGroupKFold(cv)
+    if groups is not None and (cv is None or isinstance(cv, Integral)):
+        cv = StratifiedGroupKFold(5 if cv is None else int(cv))
     splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y, groups)
     sets = [
         LeftOut.rows(np.setdiff1d(rows, rows[train]), y.size, rows[test]) for train, test in splits

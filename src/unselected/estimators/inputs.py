@@ -195,7 +195,7 @@ def _check_response_known(y: Any) -> None:
     if labels.ndim == 0 or labels.dtype.kind not in "fO":
         return
     labels = labels.ravel()
-    unknown = np.flatnonzero([_is_missing(label) for label in labels.tolist()])
+    unknown = np.flatnonzero([is_missing(label) for label in labels.tolist()])
     if unknown.size:
         raise ValueError(
             f"Input y contains NaN or infinity: {unknown.size} of {labels.size} responses are "
@@ -203,7 +203,7 @@ def _check_response_known(y: Any) -> None:
         )
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
     """Return whether a label is None, NaN, infinite, or pandas' NA, which equals nothing."""
     if label is None or isinstance(label, float):
         return label is None or not np.isfinite(label)

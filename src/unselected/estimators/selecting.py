@@ -219,13 +219,17 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         check_selection(scores, rule, table.classes, table.label, k=self.k, corrected=corrects)
         self._check_kept_before(scores, rule, table)
         selection = rule.select(scores)
-        if rule.gamma is not None and selection.indices.size == 0:
-            warn(
-                f"No feature has {_WORDS[selection.statistic]} above "
-                f"threshold={selection.threshold}: all cases get the same predictions. Use a lower "
-                "threshold."
-            )
+        _warn_if_nothing_passed(rule, selection)
         return scores, selection
+
+    def _check_selected(
+        self, scores: Any, rule: SelectionRule, selection: Selection[Any], table: TrainingTable
+    ) -> None:
+        """Raise or warn where a selection that was made elsewhere is doubtful."""
+        corrects = bool(self.correct_selection)
+        check_selection(scores, rule, table.classes, table.label, k=self.k, corrected=corrects)
+        self._check_kept_before(scores, rule, table)
+        _warn_if_nothing_passed(rule, selection)
 
     def _check_kept_before(
         self, scores: Scores[E], rule: SelectionRule, table: TrainingTable
@@ -290,3 +294,13 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         self.scores_ = scores.values(selection.indices)
         if self.store_scores:
             self.feature_scores_ = scores.values(np.arange(scores.size))
+
+
+def _warn_if_nothing_passed(rule: SelectionRule, selection: Selection[Any]) -> None:
+    """Warn where no feature is above a threshold."""
+    if rule.gamma is not None and selection.indices.size == 0:
+        warn(
+            f"No feature has {_WORDS[selection.statistic]} above "
+            f"threshold={selection.threshold}: all cases get the same predictions. Use a lower "
+            "threshold."
+        )

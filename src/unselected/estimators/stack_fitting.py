@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,11 +145,13 @@ class StackFitting:
             here = np.bincount(y[left.kept], minlength=classes.size)
             if not here.all():
                 g = int(np.argmin(here))
-                size = int(np.count_nonzero(y == g))
-                what = "cases" if self.groups is None else "groups of cases"
+                cases = np.flatnonzero(y == g)
+                few = f"cases ({cases.size})"
+                if self.groups is not None:
+                    few = f"groups of cases ({np.unique(self.groups[cases]).size})"
                 raise ValueError(
-                    f"class {classes.tolist()[g]!r} has too few {what} ({size} cases): leaving "
-                    "some out leaves none of it. Add cases of that class, or drop or merge it."
+                    f"class {classes.tolist()[g]!r} has too few {few}: leaving some out leaves "
+                    "none of it. Add cases of that class, or drop or merge it."
                 )
 
 
@@ -240,7 +243,7 @@ class _Learning:
         evidence = {key: log_evidence for key, (_, log_evidence) in averages.items()}
         chosen = self._chosen(evidence)
         members = [(k, candidates[chosen, k][0], *averages[chosen, k]) for k in fitting.ks]
-        kept = self._weighed(members)
+        kept = self._weighed([*_distinct(members)])
         stack, selection = self._stack(kept, columns, chosen)
         return LearnedStack(
             scores[self.marginals.index(chosen)][0],
@@ -288,7 +291,7 @@ class _Learning:
         binary = real = None
         least: Any = {"least_fraction": 1.0 / max(1, selection.n_features)}
         models = fitting.models
-        if is_binary.any() or scores.real is None:
+        if is_binary.any() or scores.real is None:  # also where nothing was kept
             assert scores.binary is not None
             counted = scores.binary.take(indices[is_binary])
             model = models.binary
@@ -298,8 +301,7 @@ class _Learning:
             binary = FittedBernoulli(
                 model, counted.counts, event.binary, counted.cuts, None, classes, None, posterior
             )
-        if not is_binary.all() or scores.binary is None:
-            assert scores.real is not None
+        if scores.real is not None and not (is_binary.size and is_binary.all()):
             moments = scores.real.take(indices[~is_binary])
             gaussian = models.real
             if gaussian.least_fraction is not None:
@@ -381,6 +383,17 @@ class _Fit:
     predictor: ClassPredictor
     evidence: Floats
     left: LeftOut
+
+
+def _distinct(members: list[Any]) -> Iterator[Any]:
+    """Yield members without those that keep as many features as the next one, or more.
+
+    There are some where fewer columns have a score than should be kept.
+    """
+    for member, after in pairwise([*members, None]):
+        size = member[1].selection.indices.size
+        if after is None or size < after[1].selection.indices.size:
+            yield member
 
 
 def _kept(within: WithinClasses | None) -> WithinClasses | None:

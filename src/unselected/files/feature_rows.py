@@ -28,6 +28,8 @@ def from_feature_rows(
         names.extend(name for (name,) in block.texts)
         for row in _one_by_one(block, request):
             name = row.texts[0][0]
+            if name == request.left_out:
+                continue
             if name == request.target:
                 texts = [*map(str, row.cells[0])]
                 y = labels(texts, request, lambda j: f"sample {ids[j]!r}", decimals)
@@ -37,6 +39,8 @@ def from_feature_rows(
         hint = NOT_TURNED if request.target in ids else ""
         raise request.absent(request.target, "the target", names, hint)
     request.check_distinct(names, "feature")
+    if request.left_out is not None and request.left_out not in names:
+        raise request.absent(request.left_out, "what is left out", names, "")
     chosen = list(features) if request.columns is None else list(request.columns)
     request.check_features(chosen, names)
     X = side_by_side([features[name] for name in chosen], len(ids))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected.columns.blocks import first_fault
 from unselected.fitted.base import FittedClasses, Related, Seen, real_rows
 from unselected.fitted.effects import Effect
 from unselected.fitted.explanations import path_contributions
@@ -30,11 +31,10 @@ from unselected.fitted.json_parts import parse_names
 from unselected.fitted.predictor import ClassPredictor, predictor_of
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
-from unselected.statistics.binarizing import AS_IS, binarize_columns
 from unselected.statistics.normal_scores import MOST_KNOTS, NormalScores
 
-# Members, likelihoods and powers with less weight than this are left out of intervals.
-_UNLIKELY = 1e-4
+# The weight of all that is left out of intervals.
+_UNLIKELY = 1e-3
 
 
 class Member(NamedTuple):
@@ -136,10 +136,7 @@ class FittedStack(FittedClasses):
         """Return rows of the kept columns as the members see them; NaN is missing."""
         rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
         if bits.any():
-            places = np.flatnonzero(bits)
-            cuts = np.full(places.size, AS_IS)
-            values = rows[:, bits]
-            binarize_columns(values, cuts, None, lambda j: label(int(places[j])), True)
+            _check_bits(rows[:, bits], lambda j: label(int(np.flatnonzero(bits)[j])))
         if self.normal is None:
             return rows
         rows = rows.copy()
@@ -166,16 +163,16 @@ class FittedStack(FittedClasses):
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return the same for each member, likelihood and power, and their log weights.
 
-        Powers that have little weight are left out.
+        The least likely powers, which have a thousandth of the weight together, are left out.
         """
-        logs, log_weights = [], []
+        logs, log_weights, least = [], [], self._least_log_weight
         for member, log_weight, evidence in self._each(rows):
             average = member.predictor.average
             for power, log_likelihood, own in zip(
                 average.powers, average.log_weights, evidence, strict=True
             ):
                 joint = power.log_weights + log_likelihood + log_weight
-                for node in np.flatnonzero(joint > np.log(_UNLIKELY)):
+                for node in np.flatnonzero(joint >= least):
                     one = replace(
                         power,
                         eta=power.eta[[node]],
@@ -187,6 +184,19 @@ class FittedStack(FittedClasses):
         weights = np.array(log_weights)
         # Given the row all nodes keep their weights: those of P(row | node) are already in them.
         return np.stack(logs, axis=2), weights - log_sum(weights)
+
+    @cached_property
+    def _least_log_weight(self) -> float:
+        """The log weight above which powers have nearly all of the weight."""
+        logs = [
+            power.log_weights + log_likelihood + log_weight
+            for member, log_weight in zip(self.members, self.log_weights, strict=True)
+            for power, log_likelihood in zip(
+                member.predictor.average.powers, member.predictor.average.log_weights, strict=True
+            )
+        ]
+        each = np.sort(np.concatenate(logs))
+        return float(each[np.searchsorted(np.cumsum(np.exp(each)), _UNLIKELY)])
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return what each feature adds to `log_evidence`, shape (rows, k, G); see `explain`."""
@@ -288,6 +298,17 @@ class FittedStack(FittedClasses):
         n_real = int((~members[-1].fitted.is_binary).sum())
         normal = _parse_normal(entries["normal"], n_real)
         return cls(members, logs, normal, parse_names(entries["names"], k))
+
+
+def _check_bits(values: Floats, label: ColumnNamer) -> None:
+    """Raise where a new value of a binary column is neither 0 nor 1 nor missing."""
+    wrong = ~((values == 0) | (values == 1) | np.isnan(values))
+    if wrong.any():
+        row, column = first_fault(wrong)
+        raise ValueError(
+            f"{label(column)} has the value {values[row, column]!s} in row {row}, but it was 0 or "
+            "1 in all training cases: recode it as it was there."
+        )
 
 
 _MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")
