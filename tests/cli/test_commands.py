@@ -918,6 +918,13 @@ def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
     answer = call("fit", "turned.csv", *asked, *sideways, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert json.loads((tmp_path / "t.json").read_text())["members"] == first["members"]
+    compared = ("--target", "response", "--k", 5, "--splits", 3, "--repeats", 1, *OURS)
+    plain, grouped = (
+        call("cv", table, *compared, *more, cwd=tmp_path)
+        for table, more in ((copies / "real-train.csv", ()), ("with.csv", ("--groups", "patient")))
+    )
+    assert grouped.returncode == 0, grouped.stderr
+    assert grouped.stdout != plain.stdout
     answer = call("fit", "with.csv", *asked, "--groups", "ward", "-o", "c.json", cwd=tmp_path)
     assert answer.returncode == 1
     assert "'ward'" in answer.stderr

@@ -179,6 +179,9 @@ class CvOptions:
         What this library's model assumes of how often features are 1, bernoulli only: uniform (all
         rates are equally probable) or given (the number of ones of every feature is taken as given:
         for rare words and other features that are mostly 0).
+    groups
+        Name of the column that says which cases belong together, such as samples of one patient:
+        they stay together in all folds. It is not a feature. For the classifier.
     splits
         Number of folds; by default 5.
     repeats
@@ -199,6 +202,7 @@ class CvOptions:
     prior: PriorOption = "auto"
     dependence: DependenceOption = "auto"
     rates: RatesOption = "uniform"
+    groups: str | None = None
     splits: Whole | None = None
     repeats: Whole | None = None
     loo: Flag = False

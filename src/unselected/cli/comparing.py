@@ -46,6 +46,7 @@ def cv(
         prior=options.prior,
         dependence=options.dependence,
         rates=options.rates,
+        groups=options.groups,
         seed=seed,
     )
     name, table = read_training(data, source, choice)
@@ -69,7 +70,7 @@ def cv(
         numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
         rows = regression_table(numbers, table.y, seed=seed)
     else:
-        records = compare(table.X, table.y, classifier=ours, **settings)
+        records = compare(table.X, table.y, classifier=ours, groups=table.groups, **settings)
         rows = comparison_table(records, table.y, seed=seed)
     content = {
         "kind": name,
@@ -105,7 +106,8 @@ def _folds(options: CvOptions) -> dict[str, Any]:
 
 def _number_selected(ours: Any, table: NamedTraining) -> int:
     """Return the number of features that our model chooses with all cases, and print it."""
-    fitted = ours.fit(table.X, table.y)
+    grouped = {} if table.groups is None else {"groups": table.groups}
+    fitted = ours.fit(table.X, table.y, **grouped)
     number = int(fitted.selection_.indices.size)
     why = path_text(fitted.k_path_) if ours.k == "loo" else f"k = {number} with all cases"
     note(f"{why}; the other methods select as many")

@@ -370,7 +370,7 @@ class _Learning:
             normal = NormalScores.learn(values[:, ~fitted.is_binary])
         logs = np.array([log for *_, log in kept])
         stack = FittedStack(members, logs, normal, None if names is None else names[indices])
-        return stack, widest.selection
+        return stack, replace(widest.selection, ties=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import LeaveOneOut, StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, StratifiedGroupKFold, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -131,6 +131,7 @@ def compare(
     *,
     k: int,
     classifier: OurClassifier | None = None,
+    groups: Any = None,
     n_splits: Splits = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -157,6 +158,9 @@ def compare(
         Take the settings of our own methods, "corrected" and "uncorrected", from here. By default
         they select ``k`` features and have the default priors, and are for bits where all features
         are 0, 1 or missing, and for real numbers else.
+    groups : array-like of shape (n_samples,), default=None
+        Cases of the same group stay together in all folds, and in those inside a
+        `SelectiveClassifier`. Methods that calibrate do not know of them inside their own fits.
     n_splits : int or "loo", default=5
         Folds of the stratified cross-validation. With "loo" each case is left out, our own methods
         from one pass over the data where their k is a number.
@@ -177,7 +181,10 @@ def compare(
     if n_splits == "loo" and n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
     _check_class_sizes(table, n_splits, chosen)
-    comparison = _Classes(table, k, ours, n_splits, chosen)
+    if groups is not None and n_splits == "loo":
+        raise ValueError("groups needs folds: n_splits='loo' leaves out single cases.")
+    labels = None if groups is None else np.asarray(groups)
+    comparison = _Classes(table, k, ours, n_splits, chosen, labels)
     return comparison.run(
         n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
     )
@@ -241,9 +248,11 @@ class _Classes(CrossValidation[ComparisonRecord]):
     experiment = "compare, probabilities of all classes"
     record = ComparisonRecord
 
-    def folds(self, seed: int) -> LeaveOneOut | StratifiedKFold:
+    def folds(self, seed: int) -> LeaveOneOut | StratifiedKFold | StratifiedGroupKFold:
         if self.n_splits == "loo":
             return LeaveOneOut()
+        if self.groups is not None:
+            return StratifiedGroupKFold(self.n_splits, shuffle=True, random_state=seed)
         return StratifiedKFold(self.n_splits, shuffle=True, random_state=seed)
 
     def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:

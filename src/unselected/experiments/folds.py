@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.columns.sources import ArrayColumns
+from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.inputs import TrainingTable, find_columns
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
@@ -72,6 +73,7 @@ class CrossValidation(ABC, Generic[R]):
     ours: Any
     n_splits: Splits
     methods: list[str]
+    groups: NDArray[Any] | None = None
 
     # What checkpoints call the comparison, and its dataclass.
     experiment: ClassVar[str]
@@ -95,6 +97,7 @@ class CrossValidation(ABC, Generic[R]):
             "estimator": type(self.ours).__name__,
             **{f"parameter {name}": repr(value) for name, value in self.ours.get_params().items()},
             "data": sha256(data).hexdigest(),
+            **({} if self.groups is None else {"groups": [str(label) for label in self.groups]}),
         }
 
     def one_repeat(self, repeat: int, seed: np.random.SeedSequence) -> list[R]:
@@ -107,13 +110,14 @@ class CrossValidation(ABC, Generic[R]):
         parts: dict[str, list[Floats]] = {}
         needed: dict[str, list[int]] = {}
         tests = []
-        for train, test in self.folds(fold_seed).split(X, y):
+        for train, test in self.folds(fold_seed).split(X, y, self.groups):
             tests.append(test)
             made = with_and_without_correction(ours) | self.usual(y[train], first, inner_seed)
             for name in to_fit:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # f_classif divides by zero if constant
-                    model = _fitted(name, made[name], self.rows(made[name], train), y[train])
+                    rows, grouped = self.rows(made[name], train), self.grouped(made[name], train)
+                    model = _fitted(name, made[name], rows, y[train], grouped)
                     values = self.predict(model, self.rows(model, test), y[test])
                 parts.setdefault(name, []).append(values)
                 needed.setdefault(name, []).append(len(columns_needed(model)))
@@ -136,6 +140,12 @@ class CrossValidation(ABC, Generic[R]):
         """Return rows as a method takes them: ours also take the names of columns, for errors."""
         X = self.table.dense[cases]
         return ArrayColumns(X, self.table.names) if isinstance(method, SelectiveEstimator) else X
+
+    def grouped(self, method: Any, cases: Any) -> dict[str, Any]:
+        """Return the groups of cases for methods whose `fit` takes them."""
+        if self.groups is None or not isinstance(method, SelectiveClassifier):
+            return {}
+        return {"groups": self.groups[cases]}
 
     def numbered(self) -> Any:
         """Return our estimator with ``always_keep`` by number, for the folds have no names."""
@@ -172,9 +182,9 @@ def imputers(X: NDArray[Any]) -> list[SimpleImputer]:
     return [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
 
 
-def _fitted(name: str, method: Any, X: Any, y: NDArray[Any]) -> Any:
+def _fitted(name: str, method: Any, X: Any, y: NDArray[Any], grouped: dict[str, Any]) -> Any:
     try:
-        return method.fit(X, y)
+        return method.fit(X, y, **grouped)
     except ValueError as error:
         raise ValueError(
             f"{name!r} cannot be fitted to {len(y)} cases of the cross-validation: {error}"

@@ -34,7 +34,8 @@ class Selection(Generic[E]):
         Number of features that were omitted.
     rule : {"top k", "threshold", "all"}
     ties : {"first", "random"} or None
-        How ties at the cut are broken; None where the rule has no ties.
+        How ties at the cut are broken; None where the rule has no ties, or where the content of the
+        columns decides.
     statistic : {"|COR|", "F"}
         The score.
     event : Event or RealEvent
@@ -61,9 +62,10 @@ class Selection(Generic[E]):
         kept = f"{self.indices.size} of {self.n_features} features kept"
         if self.rule == "all":
             return f"Selection({kept})"
+        ties = "" if self.ties is None else f", ties {self.ties}"
         bound = (
             f"{self.statistic} > {self.threshold:.4g}"
             if self.rule == "threshold"
-            else (f"{self.rule}, ties {self.ties}, weakest {self.statistic} = {self.threshold:.4g}")
+            else f"{self.rule}{ties}, weakest {self.statistic} = {self.threshold:.4g}"
         )
         return f"Selection({kept}: {bound})"
