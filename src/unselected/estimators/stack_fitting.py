@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,13 +18,11 @@ from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys, column_keys, row_keys
-from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
 from unselected.dependence.correlated import WithinClasses
-from unselected.dependence.held_out import HeldOut
-from unselected.dependence.power import PowerPosterior, PowerPrior
 from unselected.estimators.divisions import divided
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
+from unselected.estimators.member_weights import Fit, Weighed, normalized, preferred
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
 from unselected.fitted.gaussian import FittedGaussian
@@ -34,7 +31,6 @@ from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
-from unselected.numerics.quadrature import log_sum
 from unselected.selection.correlation import CLOSE
 from unselected.selection.families import FamilyScores
 from unselected.selection.leaving_out import Marginals, family_scores_without
@@ -48,12 +44,6 @@ from unselected.statistics.normal_scores import NormalScores
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
-# Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
-_FOR_NORMAL = 3.0
-# A model with less weight than this is left out of the average.
-_LEAST_WEIGHT = 0.05
-# Powers of the likelihood with guards and without.
-_NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
 
 class FamilyModels(NamedTuple):
@@ -167,8 +157,6 @@ class LearnedStack:
         Of the member with the most features.
     predictor : ClassPredictor
         Of `FittedStack`.
-    log_evidence : dict
-        Log P(classes of cases left out) by (marginals, k).
     marginals : {"raw", "normal"}
     key_values : array of shape (n, columns)
         The values of the columns by whose content the cases were divided into folds.
@@ -177,7 +165,6 @@ class LearnedStack:
     scores: FamilyScores
     selection: Selection[Any]
     predictor: ClassPredictor
-    log_evidence: dict[tuple[Marginals, int | None], float]
     marginals: Marginals
     key_values: NDArray[Any]
 
@@ -231,7 +218,7 @@ class _Learning:
         columns = KeptValues.of(
             fitting.table.X, [widest.select(one) for each in scores for one in each]
         )
-        candidates: dict[tuple[Marginals, int | None], list[_Fit]] = {}
+        candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
         n_done, n_all = 0, len(self.marginals) * len(self.sets)
         for marginals, each in zip(self.marginals, scores, strict=True):
             for left, one in zip(self.sets, each, strict=True):
@@ -239,24 +226,20 @@ class _Learning:
                     candidates.setdefault((marginals, fit.k), []).append(fit)
                 n_done += 1
                 on_step.get()(n_done, n_all)
-        averages = {key: self._average(fits[1:]) for key, fits in candidates.items()}
-        evidence = {key: log_evidence for key, (_, log_evidence) in averages.items()}
-        chosen = self._chosen(evidence)
-        members = [(k, candidates[chosen, k][0], *averages[chosen, k]) for k in fitting.ks]
-        kept = self._weighed([*_distinct(members)])
-        stack, selection = self._stack(kept, columns, chosen)
-        return LearnedStack(
-            scores[self.marginals.index(chosen)][0],
-            selection,
-            ClassPredictor(stack),
-            evidence,
-            chosen,
-            self.key_values,
-        )
+        y, powered = fitting.table.y, fitting.guarded != "none"
+        members: dict[Marginals, list[Weighed]] = {name: [] for name in self.marginals}
+        for (marginals, _), fits in candidates.items():
+            learned = Weighed.learn(fits, y, self.n_divisions, powered=powered)
+            members[marginals].append(learned)
+        chosen = preferred(members)
+        stack, selection = self._stack(normalized(members[chosen]), columns, chosen)
+        chosen_scores = scores[self.marginals.index(chosen)][0]
+        predictor = ClassPredictor(stack)
+        return LearnedStack(chosen_scores, selection, predictor, chosen, self.key_values)
 
     def _fits(
         self, marginals: Marginals, left: LeftOut, scores: FamilyScores, columns: KeptValues
-    ) -> "Iterator[_Fit]":
+    ) -> Iterator[Fit]:
         """Yield the model of each number of features, fitted without a set of cases."""
         fitting = self.fitting
         widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
@@ -280,7 +263,7 @@ class _Learning:
                 within = fitted.within_classes(train[:, places], y)
             predictor = ClassPredictor(fitted, within=within)
             evidence = predictor.log_evidence(asked[:, places])
-            yield _Fit(k, selection, normal, predictor, evidence, left)
+            yield Fit(k, selection, normal, predictor, evidence, left)
 
     def _fitted(self, scores: FamilyScores, selection: Selection[Any]) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
@@ -309,58 +292,22 @@ class _Learning:
             real = FittedGaussian(gaussian, moments, event.real, models.pseudocounts, classes, None)
         return FittedFamilies(is_binary, binary, real, None, scores.real is not None)
 
-    def _average(self, fits: "list[_Fit]") -> tuple[LikelihoodAverage, float]:
-        """Return the average over likelihoods, and the log probability of the classes left out."""
-        if not fits:
-            return LikelihoodAverage.as_it_is(), 0.0
-        y = np.concatenate([self.fitting.table.y[fit.left.asked] for fit in fits])
-        prior = np.concatenate(
-            [np.tile(fit.predictor.log_prior(), (fit.left.asked.size, 1)) for fit in fits]
-        )
-        evidence = np.concatenate([fit.evidence for fit in fits], axis=1)
-        power = PowerPrior() if self.fitting.guarded != "none" else _NO_POWER
-        powers = []
-        for own in evidence:
-            cases = replace(HeldOut.of_classes(own, prior, y), weight=1.0 / self.n_divisions)
-            powers.append(PowerPosterior.learn_coarsely(cases, prior=power))
-        logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
-        total = log_sum(logs)
-        return LikelihoodAverage(tuple(powers), np.asarray(logs - total)), float(total)
-
-    def _chosen(self, evidence: dict[tuple[Marginals, int | None], float]) -> Marginals:
-        """Return how real-valued features are transformed."""
-        if len(self.marginals) == 1:
-            return self.marginals[0]
-        raw, normal = (
-            log_sum(np.array([evidence[name, k] for k in self.fitting.ks]))
-            for name in ("raw", "normal")
-        )
-        return "raw" if raw > normal + _FOR_NORMAL else "normal"
-
-    def _weighed(self, members: list[Any]) -> list[Any]:
-        """Return the members with enough weight, each with its log weight."""
-        logs = np.array([log_evidence for *_, log_evidence in members])
-        logs = logs - log_sum(logs)
-        some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
-        logs = logs - log_sum(logs[some])
-        return [
-            (fit, average, log)
-            for (_, fit, average, _), log, stays in zip(members, logs, some, strict=True)
-            if stays
-        ]
-
     def _stack(
-        self, kept: list[Any], columns: KeptValues, marginals: Marginals
+        self, kept: list[Weighed], columns: KeptValues, marginals: Marginals
     ) -> tuple[FittedStack, Selection[Any]]:
         """Return the average over the members that were kept, and the selection of the widest."""
-        widest: _Fit = kept[-1][0]
+        widest = kept[-1].fit
         indices, names = widest.selection.indices, self.fitting.table.names
         members = tuple(
             Member(
-                np.searchsorted(indices, fit.selection.indices),
-                replace(fit.predictor, average=average, within=_kept(fit.predictor.within)),
+                np.searchsorted(indices, each.fit.selection.indices),
+                replace(
+                    each.fit.predictor,
+                    average=each.average,
+                    within=_kept(each.fit.predictor.within),
+                ),
             )
-            for fit, average, _ in kept
+            for each in kept
         )
         normal = None
         if marginals == "normal" and widest.normal is not None:
@@ -368,32 +315,9 @@ class _Learning:
             assert isinstance(fitted, FittedFamilies)
             values = columns.take(widest.left.kept, widest.selection)
             normal = NormalScores.learn(values[:, ~fitted.is_binary])
-        logs = np.array([log for *_, log in kept])
+        logs = np.array([each.log_weight for each in kept])
         stack = FittedStack(members, logs, normal, None if names is None else names[indices])
         return stack, replace(widest.selection, ties=None)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A model of one number of features, and its evidence on the cases that were asked for."""
-
-    k: int | None
-    selection: Selection[Any]
-    normal: NormalScores | None
-    predictor: ClassPredictor
-    evidence: Floats
-    left: LeftOut
-
-
-def _distinct(members: list[Any]) -> Iterator[Any]:
-    """Yield members without those that keep as many features as the next one, or more.
-
-    There are some where fewer columns have a score than should be kept.
-    """
-    for member, after in pairwise([*members, None]):
-        size = member[1].selection.indices.size
-        if after is None or size < after[1].selection.indices.size:
-            yield member
 
 
 def _kept(within: WithinClasses | None) -> WithinClasses | None:

@@ -1,0 +1,111 @@
+"""The weights of the models of an average, from the evidence they gave to cases left out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats
+from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior, PowerPrior
+from unselected.fitted.predictor import ClassPredictor
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.leaving_out import Marginals
+from unselected.selection.record import Selection
+from unselected.statistics.leaving_out import LeftOut
+from unselected.statistics.normal_scores import NormalScores
+
+# Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
+_FOR_NORMAL = 3.0
+# A model with less weight than this is left out of the average.
+_LEAST_WEIGHT = 0.05
+# The likelihood as it is, with power 1.
+_NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A model of one number of features, and its evidence on the cases that were asked for."""
+
+    k: int | None
+    selection: Selection[Any]
+    normal: NormalScores | None
+    predictor: ClassPredictor
+    evidence: Floats
+    left: LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A fit to all cases with the average over its likelihoods, and the log of its weight.
+
+    Before the weights are normalized the last is the log probability of the classes of cases left
+    out.
+    """
+
+    fit: Fit
+    average: LikelihoodAverage
+    log_weight: float
+
+    @classmethod
+    def learn(
+        cls, fits: list[Fit], y: NDArray[np.intp], n_divisions: int, *, powered: bool
+    ) -> "Weighed":
+        """Learn from fits, the first to all cases, the others without the folds of divisions.
+
+        Without ``powered`` the power of each likelihood is 1.
+        """
+        whole, *others = fits
+        if not others:
+            return cls(whole, LikelihoodAverage.as_it_is(), 0.0)
+        classes = np.concatenate([y[fit.left.asked] for fit in others])
+        prior = np.concatenate(
+            [np.tile(fit.predictor.log_prior(), (fit.left.asked.size, 1)) for fit in others]
+        )
+        powers = []
+        for evidence in np.concatenate([fit.evidence for fit in others], axis=1):
+            cases = HeldOut.of_classes(evidence, prior, classes)
+            cases = replace(cases, weight=1.0 / n_divisions)
+            power = PowerPrior() if powered else _NO_POWER
+            powers.append(PowerPosterior.learn_coarsely(cases, prior=power))
+        logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
+        total = log_sum(logs)
+        return cls(whole, LikelihoodAverage(tuple(powers), np.asarray(logs - total)), float(total))
+
+
+def preferred(by_marginals: dict[Marginals, list[Weighed]]) -> Marginals:
+    """Return how real-valued features are transformed."""
+    if "raw" not in by_marginals or "normal" not in by_marginals:
+        (only,) = by_marginals
+        return only
+    raw, normal = (
+        log_sum(np.array([member.log_weight for member in by_marginals[name]]))
+        for name in ("raw", "normal")
+    )
+    return "raw" if raw > normal + _FOR_NORMAL else "normal"
+
+
+def normalized(members: list[Weighed]) -> list[Weighed]:
+    """Return the members with enough weight, whose weights then sum to 1."""
+    distinct = list(_distinct(members))
+    logs = np.array([member.log_weight for member in distinct])
+    logs = logs - log_sum(logs)
+    some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
+    logs = logs - log_sum(logs[some])
+    each = zip(distinct, logs.tolist(), some.tolist(), strict=True)
+    return [replace(member, log_weight=log) for member, log, stays in each if stays]
+
+
+def _distinct(members: list[Weighed]) -> Iterator[Weighed]:
+    """Yield members without those that keep as many features as the next one.
+
+    There are some where fewer columns have a score than should be kept.
+    """
+    sizes = [member.fit.selection.indices.size for member in members]
+    for member, (size, after) in zip(members, pairwise([*sizes, np.inf]), strict=True):
+        if size < after:
+            yield member
