@@ -267,3 +267,20 @@ def test_cross_validation_keeps_groups_together(cv, monkeypatch):
     numbers = model._fitting.groups
     for left in seen:
         assert not set(numbers[left.out]) & set(numbers[left.kept])
+
+
+def test_bits_of_many_cases_in_several_classes_are_taken_as_numbers(seed):
+    """Tables of all their counts would take too long for many fits."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(240) % 4
+    X = (rng.random((240, 40)) < 0.2 + 0.15 * y[:, np.newaxis] * (np.arange(40) < 4)).astype(int)
+    model = SelectiveClassifier(k=5, dependence="none", marginals="raw").fit(X, y)
+    assert not model._predictor.fitted.is_binary.any()
+    assert np.mean(model.predict(X) == y) > 0.35
+
+
+def test_texts_that_share_few_words_are_no_replicates(recwarn):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 100)) < 0.02
+    SelectiveClassifier(k=5, dependence="none", marginals="raw").fit(X, np.arange(80) % 2)
+    assert not [one for one in recwarn if "nearly the same" in str(one.message)]

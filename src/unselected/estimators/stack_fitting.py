@@ -30,6 +30,7 @@ from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
 from unselected.selection.correlation import CLOSE
 from unselected.selection.families import FamilyScores
@@ -124,8 +125,17 @@ class StackFitting:
     ) -> list[list[FamilyScores]]:
         """Return the scores without each set of cases; see `family_scores_without`."""
         t = self.table
+        sizes = tuple(np.bincount(t.y, minlength=t.classes.size).tolist())
         return family_scores_without(
-            t.X, t.y, t.classes.size, t.label, sets, new_stream, marginals, keys
+            t.X,
+            t.y,
+            t.classes.size,
+            t.label,
+            sets,
+            new_stream,
+            marginals,
+            keys,
+            binary=is_quick(sizes),
         )
 
     def check_classes_left(self, sets: list[LeftOut]) -> None:

@@ -13,12 +13,24 @@ Rates = Literal["uniform", "given"]
 MOST_PATTERNS = 1000
 # With several classes large tables take longer than two parts of the classes.
 _MOST_ENTRIES_OF_SEVERAL = MOST_ENTRIES >> 3
+_MOST_ENTRIES_OF_MANY_FITS = 1 << 17
 
 
 def is_tabulated(sizes: tuple[int, ...]) -> bool:
     """Say whether, given totals, all vectors of counts are put into one table."""
     most = MOST_ENTRIES if len(sizes) == 2 else _MOST_ENTRIES_OF_SEVERAL
     return n_entries(sizes) <= most
+
+
+def is_quick(sizes: tuple[int, ...]) -> bool:
+    """Say whether, given totals, a fit takes so little time that many can be made.
+
+    >>> is_quick((1000, 1000)), is_quick((40, 40, 40)), is_quick((100, 100, 100))
+    (True, True, False)
+    """
+    if len(sizes) == 2:
+        return is_tabulated(sizes)
+    return n_entries(sizes) <= _MOST_ENTRIES_OF_MANY_FITS
 
 
 def omission_given_totals(

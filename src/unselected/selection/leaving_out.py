@@ -150,18 +150,20 @@ def family_scores_without(
     new_stream: Callable[[], StreamingSelection],
     marginals: tuple[Marginals, ...],
     keys: KeyReader,
+    *,
+    binary: bool = True,
 ) -> list[list[FamilyScores]]:
     """Return the scores of binary and real-valued columns, without each of some sets of cases.
 
     There is a list for each of the marginals. A column is binary where all its values are 0 or 1,
     in all cases, those left out included: its kind does not depend on the set. Where some of its
     values are missing it is real-valued, because the omission probability of binary features takes
-    long for many patterns of known values.
+    long for many patterns of known values. Without ``binary`` all columns are real-valued.
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[_FamilyBlock]:
         find_missing(values, names, missing_allowed=True)
-        bits = are_bits(values)
+        bits = are_bits(values) if binary else np.zeros(values.shape[1], dtype=bool)
         places = np.flatnonzero(bits), np.flatnonzero(~bits)
         counts: list[Any] = [None] * len(sets)
         if places[0].size:
