@@ -1,5 +1,7 @@
 """The front door for classes: order, groups, options, and honesty, each with its wrong twin."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -284,3 +286,10 @@ def test_texts_that_share_few_words_are_no_replicates(recwarn):
     X = rng.random((80, 100)) < 0.02
     SelectiveClassifier(k=5, dependence="none", marginals="raw").fit(X, np.arange(80) % 2)
     assert not [one for one in recwarn if "nearly the same" in str(one.message)]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_keep_the_training_set(copied):
+    X, y = mixed_data(0, n=24, p=12)
+    model = SelectiveClassifier(k=2, dependence="none", marginals="raw").fit(X, y)
+    np.testing.assert_array_equal(copied(model).cv_predict_proba(3), model.cv_predict_proba(3))

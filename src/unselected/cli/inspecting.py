@@ -8,10 +8,8 @@ from unselected.cli.commands import InspectOptions
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
-from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
-from unselected.fitted.stack import FittedStack
 
 # The number of features shown without --all.
 _SHOWN = 20
@@ -79,10 +77,9 @@ def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
         "selection": saved.selection,
         "features": features,
         "priors": saved.fitted.priors,
-        **({} if (rates := _rates(saved)) is None else {"rates": rates}),
+        **saved.fitted.details(),
         **({} if related is None else {"related_fraction": related.fraction._asdict()}),
         **_guard_content(saved),
-        **_members_content(saved),
         "provenance": saved.provenance,
     }
 
@@ -100,18 +97,6 @@ def _guard_content(saved: SavedModel) -> dict[str, Any]:
     if len(average.powers) > 1:
         return {"weighing": {"weights": average.weights.tolist(), **content}}
     return {"tempering": content}
-
-
-def _members_content(saved: SavedModel) -> dict[str, Any]:
-    """Return the numbers of features that an average is over, and their probabilities."""
-    fitted = saved.fitted
-    if not isinstance(fitted, FittedStack):
-        return {}
-    sizes = (str(member.columns.size) for member in fitted.members)
-    return {
-        "k_weights": dict(zip(sizes, fitted.weights.tolist(), strict=True)),
-        "marginals": "raw" if fitted.normal is None else "normal",
-    }
 
 
 def _provenance_text(key: str, value: Any) -> list[str]:
@@ -137,27 +122,14 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
             about,
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
-            *([f"rates: {rates}"] if (rates := _rates(saved)) is not None else []),
+            *saved.fitted.in_words(),
             *_related_text(saved),
             *([f"likelihood: {saved.average.in_words()}"] if saved.average.is_learned else []),
-            *_members_text(saved),
             *(line for entry in saved.provenance.items() for line in _provenance_text(*entry)),
             "",
             _feature_table(saved, features[:most]) + _left_out(len(features), most),
         ]
     )
-
-
-def _members_text(saved: SavedModel) -> list[str]:
-    """Return what an average is over, in sentences."""
-    return saved.fitted.in_words if isinstance(saved.fitted, FittedStack) else []
-
-
-def _rates(saved: SavedModel) -> str | None:
-    """Return what a model of binary features assumes of their rates, unless it is the default."""
-    fitted = saved.fitted
-    given = isinstance(fitted, FittedBernoulli) and fitted.model.rates == "given"
-    return "given" if given else None
 
 
 def _left_out(n_features: int, most: int) -> str:

@@ -51,7 +51,7 @@ class ClassFitting(ExactFitting):
     def _held_out(self) -> list[HeldOut]:
         """Return the same for each likelihood, the model's own first."""
         sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
-        self.check_classes_left(sets)
+        self.table.check_classes_left(sets)
         return self._seen_by(self.fits_without(sets)[0])
 
     def _predictor_of(self, fitted: GuardedClasses, values: Values, y: Any) -> ClassPredictor:
@@ -94,7 +94,7 @@ class ClassFitting(ExactFitting):
         guards = self.dependence != "none"
         inner: list[list[LeftOut]] = [self._folds(left) if guards else [] for left in sets]
         together = [*sets, *(left for folds in inner for left in folds)]
-        self.check_classes_left(together)
+        self.table.check_classes_left(together)
         results = []
         for fits in self.fits_without(together, rules):
             outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
@@ -103,19 +103,6 @@ class ClassFitting(ExactFitting):
                 outer = [fit.guarded(cases) for fit, cases in zip(outer, seen, strict=True)]
             results.append(outer)
         return results
-
-    def check_classes_left(self, sets: list[LeftOut]) -> None:
-        """Raise where a set contains all cases of a class."""
-        y, classes = self.table.y, self.table.classes
-        sizes = np.bincount(y, minlength=classes.size)
-        for left in sets:
-            gone = np.flatnonzero(np.bincount(y[left.out], minlength=classes.size) == sizes)
-            if gone.size:
-                raise ValueError(
-                    f"class {classes[gone].tolist()[0]!r} has too few cases ({sizes[gone[0]]}): "
-                    "leaving cases out leaves none of it. Add cases of that class, or drop or "
-                    "merge it."
-                )
 
     def _folds(self, left: LeftOut) -> list[LeftOut]:
         """Return sets that also leave out a fold of the remaining cases."""

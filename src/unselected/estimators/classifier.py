@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -19,6 +18,7 @@ from unselected.estimators.predicting import ExplainedPredictions
 from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
 from unselected.estimators.stack_fitting import FamilyModels, LearnedStack, StackFitting
 from unselected.fitted.effects import FeatureEffects
+from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.ranges import TrainingRanges
 from unselected.fitted.stack import FittedStack
 from unselected.models.bernoulli import BernoulliModel
@@ -145,8 +145,6 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
     marginals_: Marginals
     related_probability_: Floats
 
-    _fitting: StackFitting
-
     def __init__(
         self,
         k: int | Literal["auto"] | None = "auto",
@@ -193,7 +191,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         self : SelectiveClassifier
             The fitted estimator. After an error it is unchanged.
         """
-        fitting = self._checked_fitting(X, y, groups)
+        fitting = self._new_fitting(X, y, groups)
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
@@ -202,7 +200,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         self._remember(fitting, learned)
         return self
 
-    def _checked_fitting(self, X: Any, y: Any, groups: Any) -> StackFitting:
+    def _new_fitting(self, X: Any, y: Any, groups: Any) -> StackFitting:
         """Check all parameters and the table."""
         self._check_rule()
         check_choice("marginals", self.marginals, ("auto", "normal", "raw"))
@@ -261,29 +259,25 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
     def _remember(self, fitting: StackFitting, learned: LearnedStack) -> None:
         """Set the attributes, last, so that an error changes nothing."""
         table, selection = fitting.table, learned.selection
-        predictor = learned.predictor
+        predictor = ClassPredictor(learned.stack)
         if not isinstance(table.X, DaskColumns):
             ranges = TrainingRanges.of(table.X, selection.indices)
             predictor = replace(predictor, ranges=ranges)
         self._remember_selection(table, selection, learned.scores, fitting.rule.always.size)
         self._predictor, self._fitting = predictor, fitting
-        stack = predictor.fitted
-        assert isinstance(stack, FittedStack)
         self.classes_ = table.classes
-        self.k_weights_ = dict(
-            zip((m.columns.size for m in stack.members), stack.weights.tolist(), strict=True)
-        )
-        self.marginals_ = learned.marginals
-        if stack.related is not None:
-            self.related_probability_ = stack.related.probability
+        for name, value in self._learned(learned.stack).items():
+            setattr(self, name, value)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the training set, which may be large."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitting"}
-
-    def _learned(self, fitted: Any) -> dict[str, Any]:
-        raise NotImplementedError
+    def _learned(self, fitted: FittedStack) -> dict[str, Any]:
+        sizes = (member.columns.size for member in fitted.members)
+        learned: dict[str, Any] = {
+            "k_weights_": dict(zip(sizes, fitted.weights.tolist(), strict=True)),
+            "marginals_": fitted.marginals,
+        }
+        if fitted.related is not None:
+            learned["related_probability_"] = fitted.related.probability
+        return learned
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the effects of the kept features: naive estimates and posterior means.
@@ -307,7 +301,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
     def in_words(self) -> list[str]:
         """Return what was learned from cases left out, in sentences."""
         check_is_fitted(self)
-        sentences: list[str] = self._predictor.fitted.in_words
+        sentences: list[str] = self._predictor.fitted.in_words()
         return sentences
 
     def cv_predict_proba(self, cv: Any = 5) -> Floats:
@@ -327,18 +321,12 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         -------
         proba : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        if "_fitting" not in vars(self):
-            raise NotFittedError(
-                f"this {type(self).__name__} was loaded without its training set, which is needed "
-                "to leave out cases: fit it again."
-            )
-        fitting = self._fitting
+        fitting = self._fitting_to_leave_out()
         proba = np.full((fitting.table.y.size, self.classes_.size), np.nan)
         for left in _sets_of(cv, fitting):
             learned = fitting.learned(left)
             rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
-            proba[left.asked] = learned.predictor.predict_proba(rows)
+            proba[left.asked] = ClassPredictor(learned.stack).predict_proba(rows)
         return proba
 
 

@@ -170,7 +170,7 @@ class ExactClassifier(ExplainedPredictions, ExactEstimator):
         """Return log probabilities from a separate fit for each case, which chooses its own k."""
         X, y = fitting.table.dense, fitting.table.y
         sets = LeftOut.each_of(y.size)
-        fitting.check_classes_left(sets)
+        fitting.table.check_classes_left(sets)
         model = clone(self).set_params(always_keep=fitting.rule.always)  # X has no names
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # `fit` has given them

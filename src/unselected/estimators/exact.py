@@ -1,16 +1,12 @@
 """The base of the estimators with an exact posterior: effects, k path, leave-one-out."""
 
 from abc import abstractmethod
-from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from unselected._typing import Floats
-from unselected._warnings import warn
 from unselected.estimators.leave_one_out import KPath, k_grid
 from unselected.estimators.parameters import (
     check_choice,
@@ -41,27 +37,7 @@ class ExactEstimator(SelectiveEstimator):
     related_probability_: Floats
     log_marginal_likelihood_: float
 
-    _fitting: Any
     _finds_k = "loo"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to be pickled: without the training set, which may be large."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitting"}
-
-    def __copy__(self) -> Self:
-        copied = type(self).__new__(type(self))
-        copied.__dict__.update(vars(self))
-        return copied
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # Copies share the training set: it may be large or in a file, and nothing changes it.
-        if "_fitting" in vars(self):
-            memo[id(self._fitting)] = self._fitting
-        copied = type(self).__new__(type(self))
-        memo[id(self)] = copied
-        copied.__dict__.update(deepcopy(vars(self), memo))
-        return copied
 
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the effects of the kept features: naive estimates and posterior means.
@@ -170,27 +146,6 @@ class ExactEstimator(SelectiveEstimator):
         # takes many fits, so it is not listed.
         names = [name for name in object.__dir__(self) if name != "loo_score_"]
         return [name for name in names if hasattr(self, name)]
-
-    def _checked_fitting(self) -> Any:
-        """Return the fit with its training set, or raise where it was loaded without."""
-        check_is_fitted(self)
-        if "_fitting" not in vars(self):
-            raise NotFittedError(
-                f"this {type(self).__name__} was loaded without its training set, which is needed "
-                "to leave out cases: fit it again."
-            )
-        return self._fitting
-
-    def _fitting_to_leave_out(self) -> Any:
-        """Return the same, and warn where leave-one-out predictions are too optimistic."""
-        fitting = self._checked_fitting()
-        if fitting.rule.n_before is not None:
-            warn(
-                f"preselected_from={self.preselected_from}: the earlier selection used all cases "
-                "and cannot be repeated without some of them. Scores of cases left out are "
-                "therefore better than those of new cases.",
-            )
-        return fitting
 
     def _learned(self, fitted: Any) -> dict[str, Any]:
         posterior = fitted.nodes

@@ -17,13 +17,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from unselected._typing import ColumnNamer
+from unselected._typing import ColumnNamer, Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.dask import DaskColumns, is_dask_array
 from unselected.columns.sources import ArrayColumns, ColumnSource, SparseColumns
 from unselected.estimators.cautions import check_classes
 from unselected.estimators.parameters import is_a, shown
 from unselected.fitted.predictor import column_label
+from unselected.statistics.leaving_out import LeftOut
 
 Target = Literal["two classes", "classes", "numbers"]
 
@@ -51,6 +52,21 @@ class TrainingTable:
         if isinstance(self.X, ColumnSource):
             raise TypeError("A sparse X is not supported here: pass X.toarray().")
         return self.X
+
+    def check_classes_left(self, sets: list[LeftOut], groups: Ints | None = None) -> None:
+        """Raise where a set contains all cases of a class; ``groups`` are left out as a whole."""
+        sizes = np.bincount(self.y, minlength=self.classes.size)
+        for left in sets:
+            out = np.bincount(self.y[left.out], minlength=self.classes.size)
+            gone = np.flatnonzero(out == sizes)
+            if gone.size:
+                few = f"cases ({sizes[gone[0]]})"
+                if groups is not None:
+                    few = f"groups of cases ({np.unique(groups[self.y == gone[0]]).size})"
+                raise ValueError(
+                    f"class {self.classes[gone].tolist()[0]!r} has too few {few}: leaving cases "
+                    "out leaves none of it. Add cases of that class, or drop or merge it."
+                )
 
     @property
     def label(self) -> ColumnNamer:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Floats
+from unselected._typing import Bools, Floats
 from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
@@ -17,7 +17,6 @@ from unselected.numerics.quadrature import log_sum
 from unselected.selection.leaving_out import Marginals
 from unselected.selection.record import Selection
 from unselected.statistics.leaving_out import LeftOut
-from unselected.statistics.normal_scores import NormalScores
 
 # Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
 _FOR_NORMAL = 3.0
@@ -33,7 +32,7 @@ class Fit:
 
     k: int | None
     selection: Selection[Any]
-    normal: NormalScores | None
+    is_binary: Bools
     predictor: ClassPredictor
     evidence: Floats
     left: LeftOut

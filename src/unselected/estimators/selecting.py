@@ -1,13 +1,15 @@
 """The base of all estimators: check the selection rule, select, condition, set attributes."""
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -66,11 +68,32 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
 
     _predictor: Any
+    # The fit with its training set, where cases can be left out of it.
+    _fitting: Any
 
     # Whether NaN is a missing value; else it is an error.
     _takes_missing = False
     # The word for a k that is found by `fit`; None where there is none.
     _finds_k: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to be pickled: without the training set, which may be large."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fitting"}
+
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # Copies share the training set: it may be large or in a file, and nothing changes it.
+        if "_fitting" in vars(self):
+            memo[id(self._fitting)] = self._fitting
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(deepcopy(vars(self), memo))
+        return copied
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -157,6 +180,27 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
             threshold=self.threshold_,
             level=level,
         )
+
+    def _checked_fitting(self) -> Any:
+        """Return the fit with its training set, or raise where it was loaded without."""
+        check_is_fitted(self)
+        if "_fitting" not in vars(self):
+            raise NotFittedError(
+                f"this {type(self).__name__} was loaded without its training set, which is needed "
+                "to leave out cases: fit it again."
+            )
+        return self._fitting
+
+    def _fitting_to_leave_out(self) -> Any:
+        """Return the same, and warn where leave-one-out predictions are too optimistic."""
+        fitting = self._checked_fitting()
+        if fitting.rule.n_before is not None:
+            warn(
+                f"preselected_from={self.preselected_from}: the earlier selection used all cases "
+                "and cannot be repeated without some of them. Scores of cases left out are "
+                "therefore better than those of new cases.",
+            )
+        return fitting
 
     def _label_kept(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -138,22 +138,6 @@ class StackFitting:
             binary=is_quick(sizes),
         )
 
-    def check_classes_left(self, sets: list[LeftOut]) -> None:
-        """Raise where a set contains all cases of a class."""
-        y, classes = self.table.y, self.table.classes
-        for left in sets:
-            here = np.bincount(y[left.kept], minlength=classes.size)
-            if not here.all():
-                g = int(np.argmin(here))
-                cases = np.flatnonzero(y == g)
-                few = f"cases ({cases.size})"
-                if self.groups is not None:
-                    few = f"groups of cases ({np.unique(self.groups[cases]).size})"
-                raise ValueError(
-                    f"class {classes.tolist()[g]!r} has too few {few}: leaving some out leaves "
-                    "none of it. Add cases of that class, or drop or merge it."
-                )
-
 
 @dataclass(frozen=True, eq=False)
 class LearnedStack:
@@ -165,17 +149,14 @@ class LearnedStack:
         Of all columns, by the marginals that were chosen.
     selection : Selection
         Of the member with the most features.
-    predictor : ClassPredictor
-        Of `FittedStack`.
-    marginals : {"raw", "normal"}
+    stack : FittedStack
     key_values : array of shape (n, columns)
         The values of the columns by whose content the cases were divided into folds.
     """
 
     scores: FamilyScores
     selection: Selection[Any]
-    predictor: ClassPredictor
-    marginals: Marginals
+    stack: FittedStack
     key_values: NDArray[Any]
 
 
@@ -215,7 +196,7 @@ class _Learning:
             for fold in np.unique(fold_of):
                 rows = left.kept[fold_of == fold]
                 sets.append(LeftOut.rows(np.union1d(left.out, rows), n, asked=rows))
-        fitting.check_classes_left(sets)
+        table.check_classes_left(sets, fitting.groups)
         of_columns = partial(_keys_of, table.X, left.kept, keys)
         return cls(fitting, marginals, sets, len(divisions), of_columns, values, TablesOfSizes())
 
@@ -244,8 +225,7 @@ class _Learning:
         chosen = preferred(members)
         stack, selection = self._stack(normalized(members[chosen]), columns, chosen)
         chosen_scores = scores[self.marginals.index(chosen)][0]
-        predictor = ClassPredictor(stack)
-        return LearnedStack(chosen_scores, selection, predictor, chosen, self.key_values)
+        return LearnedStack(chosen_scores, selection, stack, self.key_values)
 
     def _fits(
         self, marginals: Marginals, left: LeftOut, scores: FamilyScores, columns: KeptValues
@@ -258,7 +238,6 @@ class _Learning:
             np.asarray(columns.take(rows, widest), dtype=np.float64)
             for rows in (left.kept, left.asked)
         )
-        normal = None
         if marginals == "normal" and not is_binary.all():
             normal = NormalScores.learn(train[:, ~is_binary])
             train[:, ~is_binary] = normal.apply(train[:, ~is_binary])
@@ -273,7 +252,7 @@ class _Learning:
                 within = fitted.within_classes(train[:, places], y)
             predictor = ClassPredictor(fitted, within=within)
             evidence = predictor.log_evidence(asked[:, places])
-            yield Fit(k, selection, normal, predictor, evidence, left)
+            yield Fit(k, selection, is_binary[places], predictor, evidence, left)
 
     def _fitted(self, scores: FamilyScores, selection: Selection[Any]) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
@@ -320,11 +299,9 @@ class _Learning:
             for each in kept
         )
         normal = None
-        if marginals == "normal" and widest.normal is not None:
-            fitted = widest.predictor.fitted
-            assert isinstance(fitted, FittedFamilies)
+        if marginals == "normal" and not widest.is_binary.all():
             values = columns.take(widest.left.kept, widest.selection)
-            normal = NormalScores.learn(values[:, ~fitted.is_binary])
+            normal = NormalScores.learn(values[:, ~widest.is_binary])
         logs = np.array([each.log_weight for each in kept])
         stack = FittedStack(members, logs, normal, None if names is None else names[indices])
         return stack, replace(widest.selection, ties=None)

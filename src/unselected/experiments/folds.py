@@ -13,11 +13,11 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.columns.sources import ArrayColumns
-from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.inputs import TrainingTable, find_columns
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
@@ -143,7 +143,7 @@ class CrossValidation(ABC, Generic[R]):
 
     def grouped(self, method: Any, cases: Any) -> dict[str, Any]:
         """Return the groups of cases for methods whose `fit` takes them."""
-        if self.groups is None or not isinstance(method, SelectiveClassifier):
+        if self.groups is None or not has_fit_parameter(method, "groups"):
             return {}
         return {"groups": self.groups[cases]}
 

@@ -104,6 +104,14 @@ class Fitted(ABC):
     def priors(self) -> Entries:
         """The hyperparameters by the names of the estimator's parameters."""
 
+    def details(self) -> Entries:
+        """Return what is worth knowing of this model besides its features and priors."""
+        return {}
+
+    def in_words(self) -> list[str]:
+        """Return the same in lines of text."""
+        return []
+
     def remarks_on_saving(self) -> list[str]:
         """Return remarks for the user on a model file of this model."""
         return []

@@ -228,6 +228,14 @@ class FittedBernoulli(GuardedClasses):
             "concentration_prior": [self.model.a, self.model.b],
         }
 
+    def details(self) -> Entries:
+        """Return what is assumed of the rates, unless it is the default."""
+        return {} if self.model.rates == "uniform" else {"rates": self.model.rates}
+
+    def in_words(self) -> list[str]:
+        """Return the same in lines of text."""
+        return [f"{name}: {value}" for name, value in self.details().items()]
+
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file."""
         model, counts = self.model, self.counts

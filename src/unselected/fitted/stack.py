@@ -31,6 +31,7 @@ from unselected.fitted.json_parts import parse_names
 from unselected.fitted.predictor import ClassPredictor, predictor_of
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
+from unselected.selection.leaving_out import Marginals
 from unselected.statistics.normal_scores import MOST_KNOTS, NormalScores
 
 # The weight of all that is left out of intervals.
@@ -246,9 +247,19 @@ class FittedStack(FittedClasses):
         """The hyperparameters by the names of the estimator's parameters."""
         return self.main.priors
 
-    @cached_property
+    @property
+    def marginals(self) -> Marginals:
+        """How real-valued columns are modelled."""
+        return "raw" if self.normal is None else "normal"
+
+    def details(self) -> Entries:
+        """Return the numbers of features that the average is over, and their probabilities."""
+        sizes = (str(member.columns.size) for member in self.members)
+        weights = dict(zip(sizes, self.weights.tolist(), strict=True))
+        return {"k_weights": weights, "marginals": self.marginals}
+
     def in_words(self) -> list[str]:
-        """What was learned from cases left out, in sentences."""
+        """Return what was learned from cases left out, in sentences."""
         each = ", ".join(
             f"{member.columns.size} with probability {weight:.2f}"
             for member, weight in zip(self.members, self.weights, strict=True)
