@@ -134,6 +134,7 @@ def other_models():
         "least_fraction": 0.1,
         "all_related": {"least_fraction": 0.1, "all_related": 0.5},
         "coarse": True,
+        "tails": {"least_fraction": 0.1, "tails": 2.0},
         "adjust_labels": "ignore",
         "chains": replace(SHORT, seed=1),
     }
@@ -154,6 +155,9 @@ def test_no_field_of_a_model_is_ignored(name, field, model):
         return
     ours, theirs = numbers_of(posterior), numbers_of(other)
     assert ours.shape != theirs.shape or not np.allclose(ours, theirs)
+    if field == "tails":
+        normal = numbers_of(conditioned(name, 0, replace(model, tails=None)))
+        assert theirs.shape != normal.shape or not np.allclose(theirs, normal)
 
 
 def test_fields_that_do_not_go_together_are_refused():
@@ -161,6 +165,8 @@ def test_fields_that_do_not_go_together_are_refused():
         ValueError, match=r"shrinkage=2.0 and least_fraction=0.1 cannot be combined"
     ):
         GaussianModel(shrinkage=2.0, least_fraction=0.1)
+    with pytest.raises(ValueError, match=r"tails=2.0 needs least_fraction"):
+        GaussianModel(tails=2.0)
 
 
 CHAINS = {"n_chains": 2, "n_draws": 12, "n_warmup": 5, "random_state": 0}

@@ -217,27 +217,35 @@ def tau_rule(size=250, most=4.0):
     return tau, 0.5 * most * weights * real_oracle.half_normal(tau)
 
 
-def dense_real(X, codes, new, event, least):
+def dense_real(X, codes, new, event, model):
     """log p(row | code) for pairs of a code and a row, up to a constant, and P(related) of each.
 
-    Dense linear algebra at each tau, and a rule in pi.
+    Dense linear algebra at each tau and scale, and a rule in pi.
     """
-    tau, masses = tau_rule()
-    u = np.append(tau**2, 0.0)
-    pi, pi_masses = fraction_rule(least)
+    scales = np.ones(1)
+    if model.tails is not None:  # quantiles of the variances whose mixture is a t distribution
+        shares = (np.arange(7) + 0.5) / 7
+        scales = stats.invgamma(model.tails / 2, scale=model.tails / 2).ppf(shares)
+    tau, masses = tau_rule(100 if scales.size > 1 else 250, 4.0)
+    u = np.append(np.multiply.outer(tau**2, scales), 0.0)
+    pi, pi_masses = fraction_rule(model.least_fraction)
     f = np.array([[real_oracle.log_marginal(x, codes, v) for v in u] for x in X.T])
     nu, kappa, lam = event.nu[0], event.kappa[0], event.lam[0, 0]
     q = event.lam.shape[1]
     P = stats.f(q, nu).cdf(kappa * nu / q / (1.0 + u * lam))
-    log_event = event.n_omitted * np.log(np.multiply.outer(P[:-1], pi) + P[-1] * (1 - pi))
+    P_related = P[:-1].reshape(-1, scales.size).mean(axis=1)
+    log_event = event.n_omitted * np.log(np.multiply.outer(P_related, pi) + P[-1] * (1 - pi))
     base = np.log(np.multiply.outer(masses, pi_masses)) + log_event
 
+    def of_related(logs):
+        return logsumexp(logs[:-1].reshape(-1, scales.size), axis=1) - np.log(scales.size)
+
     def mixed(logs):
-        return np.logaddexp(np.log(pi) + logs[:-1, None], np.log1p(-pi) + logs[-1])
+        return np.logaddexp(np.log(pi) + of_related(logs)[:, None], np.log1p(-pi) + logs[-1])
 
     log_kept = base + sum(mixed(logs) for logs in f)
     related = [
-        np.exp(logsumexp(log_kept + np.log(pi) + logs[:-1, None] - mixed(logs)))
+        np.exp(logsumexp(log_kept + np.log(pi) + of_related(logs)[:, None] - mixed(logs)))
         / np.exp(logsumexp(log_kept))
         for logs in f
     ]
@@ -255,9 +263,10 @@ def dense_real(X, codes, new, event, least):
 
 @pytest.mark.parametrize("kind", SIZES)
 @pytest.mark.parametrize("corrected", [True, False])
-def test_real_features_agree_with_a_dense_sum(kind, corrected, seed):
+@pytest.mark.parametrize("tails", [None, 2.0])
+def test_real_features_agree_with_a_dense_sum(kind, corrected, tails, seed):
     codes = np.repeat(np.eye(len(SIZES[kind])), SIZES[kind], axis=0)
-    model = GaussianModel(least_fraction=1 / 60)
+    model = GaussianModel(least_fraction=1 / 60, tails=tails)
     moments, selection, X, _ = measured(model, codes, 60, 3, seed, tau=0.8, fraction=0.1)
     event = selection.event if corrected else selection.event.emptied()
     if codes.shape[1] == 2:
@@ -266,7 +275,7 @@ def test_real_features_agree_with_a_dense_sum(kind, corrected, seed):
     rows = np.vstack([X[:1] + 0.3, X[4:5] * 1.5 - 1.0])
     classes = np.eye(codes.shape[1])[:2]
     new = [(code, row) for code in classes for row in rows]
-    expected, related = dense_real(X, codes, new, event, model.least_fraction)
+    expected, related = dense_real(X, codes, new, event, model)
     ours = np.concatenate([posterior.log_predictive(code, rows) for code in classes])
     np.testing.assert_allclose(ours, expected, rtol=0, atol=2e-8)
     np.testing.assert_allclose(posterior.related, related, rtol=0, atol=1e-8)
@@ -277,11 +286,11 @@ def line(n, seed):
     return (y - y.mean() + 0.7) / y.std()
 
 
-@pytest.mark.parametrize("far", [0.0, 30.0])
-def test_a_real_response_agrees_with_a_dense_sum(far, seed):
+@pytest.mark.parametrize(("far", "tails"), [(0.0, None), (30.0, None), (0.0, 2.0)])
+def test_a_real_response_agrees_with_a_dense_sum(far, tails, seed):
     """Log densities of responses relative to each other, and their integral."""
     y = line(18, seed)
-    model = GaussianModel(least_fraction=1 / 60)
+    model = GaussianModel(least_fraction=1 / 60, tails=tails)
     moments, selection, X, _ = measured(
         model, y[:, None], 60, 3, seed, real=True, tau=0.8, fraction=0.1
     )
@@ -291,7 +300,7 @@ def test_a_real_response_agrees_with_a_dense_sum(far, seed):
     places = np.array([-1.0, 0.5, 1.7, 20.0])
     ours = kept.posterior.log_density(np.repeat(row[None], places.size, axis=0), places)
     new = [(np.array([place]), row) for place in places]
-    expected, _ = dense_real(X, y[:, None], new, selection.event, model.least_fraction)
+    expected, _ = dense_real(X, y[:, None], new, selection.event, model)
     df, spread = y.size - 1.0, np.sqrt(1.0 + 2.0 / (y.size - 1.0))
     expected = expected + stats.t(df, y.mean(), spread).logpdf(places)
     np.testing.assert_allclose(ours - ours[1], expected - expected[1], rtol=0, atol=3e-8)
@@ -303,11 +312,11 @@ def test_a_real_response_agrees_with_a_dense_sum(far, seed):
 
 
 @pytest.mark.parametrize("shift", [1.0, 30.0, 1e4])
-@pytest.mark.parametrize("k", [2, 30])
-def test_rows_far_out_agree_with_the_evidence_of_one_more_case(shift, k, seed):
+@pytest.mark.parametrize(("k", "tails"), [(2, None), (30, None), (2, 2.0)])
+def test_rows_far_out_agree_with_the_evidence_of_one_more_case(shift, k, tails, seed):
     """P(row | class) is the ratio of the evidence with the row as a case, and without."""
     codes = np.repeat(np.eye(2), (12, 15), axis=0)
-    model = GaussianModel(least_fraction=1 / 200)
+    model = GaussianModel(least_fraction=1 / 200, tails=tails)
     _, selection, X, _ = measured(model, codes, 200, k, seed, tau=0.7, fraction=0.05)
     y = codes.argmax(axis=1)
     rng = np.random.default_rng(seed)
@@ -358,14 +367,18 @@ def test_finer_rules_change_nothing_for_binary_features(fraction, omitted, seed)
 # --- calibration ---------------------------------------------------------------------------------
 
 
-def replicate_real(seed, corrected):
+def replicate_real(seed, corrected, tails=None):
     """Probabilities of being related, whether they are, and the place of pi in its posterior."""
-    model = GaussianModel(a=2.0, b=3.0, least_fraction=1 / 300)
+    model = GaussianModel(a=2.0, b=3.0, least_fraction=1 / 300, tails=tails)
     codes = np.repeat(np.eye(2), (10, 10), axis=0)
     moments, selection, _, drawn = measured(model, codes, 300, 20, seed)
     event = selection.event if corrected else selection.event.emptied()
     posterior = condition_two_groups(model, moments.contrasts(), event)
     return posterior, drawn["related"][selection.indices], drawn["fraction"]
+
+
+def replicate_heavy(seed, corrected):
+    return replicate_real(seed, corrected, tails=2.0)
 
 
 def replicate_binary(seed, corrected):
@@ -391,7 +404,7 @@ def calibration(replicate, corrected, seed, n=36):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
+@pytest.mark.parametrize("replicate", [replicate_real, replicate_heavy, replicate_binary])
 def test_calibrated_under_selection(replicate, seed):
     """Features given 80 % are related in 80 % of cases, and pi is where its posterior says."""
     everyone, about_80, likely, p_value = calibration(replicate, True, seed)
@@ -402,7 +415,7 @@ def test_calibrated_under_selection(replicate, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("replicate", [replicate_real, replicate_binary])
+@pytest.mark.parametrize("replicate", [replicate_real, replicate_heavy, replicate_binary])
 def test_without_correction_the_same_test_fails(replicate, seed):
     """Nearly all kept features are then given more than 95 %, so that few are left about 80 %."""
     everyone, _, likely, p_value = calibration(replicate, False, seed)

@@ -32,6 +32,9 @@ _KS = (5, 20, 100, 500)
 # Rate of the gamma prior of tau^2 for real-valued features: tau is half-normal with variance 1/2,
 # because differences between classes in real data are larger than the paper's prior expects.
 _RATE = 1.0
+# Degrees of freedom of the distribution of the effects of real-valued features: a few are much
+# larger than the others.
+_TAILS = 2.0
 # Prior probability that all features are related, where the prior is "auto".
 _ALL_RELATED = 0.5
 
@@ -248,8 +251,9 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         if self.prior != "common":  # the least fraction follows from the number of columns
             groups["least_fraction"] = 1.0
             groups["all_related"] = _ALL_RELATED if self.prior == "auto" else 0.0
+        tails = None if self.prior == "common" else _TAILS
         binary = BernoulliModel(tuple(pseudocounts.tolist()), rates="given", **groups)
-        return FamilyModels(binary, GaussianModel(b=_RATE, **groups), pseudocounts)
+        return FamilyModels(binary, GaussianModel(b=_RATE, tails=tails, **groups), pseudocounts)
 
     def _fold_seed(self) -> int:
         if self.random_state is None:

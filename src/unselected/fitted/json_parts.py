@@ -24,7 +24,7 @@ from unselected.fitted.json_checks import (
     show,
 )
 from unselected.models.gaussian import GaussianModel
-from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, GaussianPrior
+from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, TAILS_BOUNDS, GaussianPrior
 from unselected.selection.events import Event, RealEvent, Statistic
 from unselected.statistics.binarizing import Binarize
 
@@ -100,6 +100,8 @@ def priors_entry(model: Any, names: tuple[str, ...]) -> Entries:
     groups = {} if fraction is None else {"least_fraction": fraction}
     if getattr(model, "all_related", 0.0):
         groups["all_related"] = model.all_related
+    if getattr(model, "tails", None) is not None:
+        groups["tails"] = model.tails
     return {name: float(getattr(model, name)) for name in names} | groups
 
 
@@ -198,7 +200,7 @@ def gaussian_model_entries(model: GaussianPrior, event: RealEvent) -> Entries:
 def parse_gaussian_model(priors_entry: object, quadrature: object) -> GaussianModel:
     """Return the model of real-valued features."""
     names = ("a", "b", "shrinkage")
-    priors = check_record(priors_entry, "priors", names, ("least_fraction", "all_related"))
+    priors = check_record(priors_entry, "priors", names, ("least_fraction", "all_related", "tails"))
     rule = check_record(quadrature, "quadrature", ("refinement",), ("coarse",))
     least, most = SHRINKAGE_BOUNDS
     shrinkage = check_real(priors["shrinkage"], "priors shrinkage", 0.0, most)
@@ -218,7 +220,17 @@ def parse_gaussian_model(priors_entry: object, quadrature: object) -> GaussianMo
         least_fraction=least_fraction,
         all_related=parse_all_related(priors),
         coarse=parse_coarse(rule),
+        tails=_parse_tails(priors),
     )
+
+
+def _parse_tails(priors: Entries) -> float | None:
+    """Return the degrees of freedom of the distribution of effects; None where it is normal."""
+    if "tails" not in priors:
+        return None
+    if "least_fraction" not in priors:
+        raise Fault("priors has tails without least_fraction.")
+    return check_real(priors["tails"], "priors tails", *TAILS_BOUNDS)
 
 
 def parse_real_event(entry: object, statistic: Statistic, q: int) -> RealEvent:

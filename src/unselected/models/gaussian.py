@@ -77,6 +77,8 @@ class GaussianModel(GaussianPrior):
         if self.least_fraction is not None:
             groups = self.fraction.simulate(n_features, rng, fraction)
             w *= groups["related"]
+        if self.tails is not None:
+            w *= np.sqrt(rng.choice(self.scales, size=n_features))
         X = rng.normal(size=(len(codes), n_features))
         X *= np.sqrt(s2)
         X += mu

@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.special import gammainccinv
+
+from unselected._typing import Floats
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.two_groups import FractionPrior, check_groups
 
 # Weaker shrinkage needs too many nodes of the common variance; stronger shrinkage loses all digits.
 SHRINKAGE_BOUNDS = (0.1, 1e6)
+# Degrees of freedom of the distribution of effects, and normal distributions in its place.
+TAILS_BOUNDS = (0.5, 1e6)
+_N_SCALES = 7
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,9 @@ class GaussianPrior:
     tau = 0. pi is log-uniform from ``least_fraction`` to 1, or 1 with probability ``all_related``.
     Without it all features are related. Two groups cannot be combined with ``shrinkage``.
 
+    With ``tails`` the effects of related features have heavier tails than a normal distribution:
+    nearly those of a t distribution with that many degrees of freedom. It needs ``least_fraction``.
+
     ``coarse`` places few nodes: enough for an average over models, but not for nine digits.
     """
 
@@ -29,6 +39,7 @@ class GaussianPrior:
     least_fraction: float | None = None
     all_related: float = 0.0
     coarse: bool = False
+    tails: float | None = None
 
     def __post_init__(self) -> None:
         if self.shrinkage > 0.0 and self.least_fraction is not None:
@@ -37,6 +48,22 @@ class GaussianPrior:
                 "combined: leave out one of them."
             )
         check_groups(self.least_fraction, self.all_related)
+        if self.tails is not None and self.least_fraction is None:
+            raise ValueError(
+                f"tails={self.tails} needs least_fraction: give 1.0 if all features are related."
+            )
+
+    @property
+    def scales(self) -> Floats:
+        """Factors of tau^2, one of which each related feature has, all with equal probability.
+
+        They are quantiles of the inverse gamma distribution whose mixture of normal distributions
+        is a t distribution: a few normal distributions in place of all.
+        """
+        if self.tails is None:
+            return np.ones(1)
+        half, shares = 0.5 * self.tails, (np.arange(_N_SCALES) + 0.5) / _N_SCALES
+        return np.asarray(half / gammainccinv(half, shares)[::-1])
 
     @property
     def concentration(self) -> ConcentrationPrior:

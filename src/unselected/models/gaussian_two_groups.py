@@ -11,6 +11,9 @@ the mixed density of a feature is therefore
     t_0j (1 - pi + pi f_j t_j / (f_0j t_0j)) / (1 - pi + pi f_j / f_0j),
 
 Here the ratios depend on tau only; sums and products are computed for each node of tau and pi.
+
+With heavier tails the tau^2 of a related feature is that of the node times one of some scales
+(`GaussianPrior.scales`). f_j(tau), t_j and the omission probability are then averages over these.
 """
 
 from collections.abc import Iterator
@@ -101,29 +104,41 @@ class TwoGroupPosterior(GaussianPosterior):
 
     @cached_property
     def of_alphas(self) -> GaussianPosterior:
-        """A node for each tau, followed by one for tau = 0; the weights have no meaning."""
-        log_alpha = np.append(self.log_alpha[self.starts], np.inf)
+        """A node for each tau and scale, and one for tau = 0; the weights have no meaning."""
+        with np.errstate(divide="ignore"):
+            log_alpha = -np.log(_scaled(-self.log_alpha[self.starts], self.model))
         zeros = np.zeros(log_alpha.size)
         fields = (zeros, zeros, self.log_evidence, zeros - np.inf)
         return GaussianPosterior(log_alpha, *fields, self.contrasts, self.event, self.model)
 
     @cached_property
     def log_ratio(self) -> Floats:
-        """The log of f_j(tau) / f_j(0) of the varying features, shape (taus, features)."""
-        return _log_ratio(self._likelihood, -self.log_alpha[self.starts])
+        """The log of f_j / f_j(0) of the varying features, shape (taus, scales, features)."""
+        logs = self._likelihood.log_by_feature(np.exp(-self.of_alphas.log_alpha))
+        shape = (self.starts.size, self.model.scales.size, logs.shape[1])
+        return np.asarray(logs[:-1] - logs[-1]).reshape(shape)
 
     @property
     def related_weights(self) -> Floats:
-        """P(related, tau) of each kept feature, (k, taus); a constant one counts as any feature."""
-        log_ratio = np.zeros((self.starts.size, self.contrasts.varying.size))
-        log_ratio[:, self.contrasts.varying] = self.log_ratio
+        """P(related, tau, scale) of each kept feature, (k, taus * scales).
+
+        A constant feature counts as any feature.
+        """
+        shape = (*self.log_ratio.shape[:2], self.contrasts.varying.size)
+        log_ratio = np.zeros(shape)
+        log_ratio[..., self.contrasts.varying] = self.log_ratio
+        log_mean = _log_mean(log_ratio, axis=1)
         weights = np.exp(self.log_weights)
-        return related_weights(self.fractions, log_ratio, self.alpha_of, weights).T
+        of_taus = related_weights(self.fractions, log_mean, self.alpha_of, weights)
+        shares = np.exp(log_ratio - log_mean[:, np.newaxis]) / shape[1]
+        return np.asarray(
+            (of_taus[:, np.newaxis] * shares).reshape(shape[0] * shape[1], shape[2]).T
+        )
 
     def of_related_features(self) -> tuple[Floats, Floats, Floats]:
         """Return the same for nodes of tau; the weights of a feature sum to P(related)."""
-        starts = self.starts
-        return self.log_alpha[starts], self.log_variance[starts], self.related_weights
+        log_alpha = self.of_alphas.log_alpha[:-1]
+        return log_alpha, np.full(log_alpha.size, -np.inf), self.related_weights
 
     def of_features(self) -> tuple[GaussianPosterior, Floats]:
         """Return nodes of tau, the last at 0, and their weights for each feature, (k, nodes)."""
@@ -138,7 +153,7 @@ class TwoGroupPosterior(GaussianPosterior):
     @cached_property
     def _log_kept(self) -> Floats:
         """Sum over features of log(1 - pi + pi f_j / f_0j), shape (nodes,)."""
-        return self._products(iter(self.log_ratio.T), ())
+        return self._products(iter(_log_mean(self.log_ratio, axis=1).T), ())
 
     def around(self, code: Floats, x: Floats) -> "TwoGroupPosterior":
         """Return the same posterior on nodes placed for a row: where its features are likely too.
@@ -176,7 +191,7 @@ class TwoGroupPosterior(GaussianPosterior):
 
         Parameters
         ----------
-        log_densities : iterator of arrays of shape (..., taus + 1)
+        log_densities : iterator of arrays of shape (..., taus * scales + 1)
             For each varying feature, at the nodes of `of_alphas`.
         shape : tuple
             The leading dimensions (...).
@@ -184,9 +199,11 @@ class TwoGroupPosterior(GaussianPosterior):
         log_null = np.zeros((*shape, 1))
 
         def log_ratios() -> Iterator[Floats]:
-            for logs, log_ratio in zip(log_densities, self.log_ratio.T, strict=True):
+            by_feature = np.moveaxis(self.log_ratio, 2, 0)
+            for logs, log_ratio in zip(log_densities, by_feature, strict=True):
                 log_null[...] += logs[..., -1:]
-                yield logs[..., :-1] - logs[..., -1:] + log_ratio
+                gained = logs[..., :-1] - logs[..., -1:]
+                yield _log_mean(gained.reshape(*shape, *log_ratio.shape) + log_ratio, axis=-1)
 
         products = self._products(log_ratios(), shape)
         return np.asarray(products - self._log_kept + log_null)
@@ -232,13 +249,13 @@ class _NewRow:
     code: Floats
     x: Floats
 
-    def log_densities(self, log_u: float) -> Floats:
-        """Return the log densities of the features at log u and at tau = 0, (features, 2)."""
-        nodes = np.array([-log_u, np.inf])
-        law = replace(self.posterior, log_alpha=nodes, log_variance=np.full(2, -np.inf)).law(
-            self.code
-        )
-        return law.of_row(self.x)
+    def log_densities(self, u: Floats) -> Floats:
+        """Return the log densities of the features at each u = tau^2, shape (u, features)."""
+        with np.errstate(divide="ignore"):
+            nodes = -np.log(u)
+        none = np.full(u.size, -np.inf)
+        law = replace(self.posterior, log_alpha=nodes, log_variance=none).law(self.code)
+        return law.of_row(self.x).T
 
 
 def _integrated(
@@ -248,12 +265,15 @@ def _integrated(
     likelihood = RealLikelihood(model, contrasts, event)
     groups = TwoGroups(
         model.fraction,
-        lambda x: _mixtures(likelihood, x, new),
+        lambda x: _mixtures(model, likelihood, x, new),
         model.refinement,
-        partial(_table, likelihood) if new is None else None,
+        partial(_table, model, likelihood) if new is None else None,
     )
 
+    largest = float(model.scales[-1])
+
     def log_bound(log_u: Floats) -> Floats:
+        log_u = log_u + np.log(largest)
         bound = likelihood.log_bound(log_u)
         return bound if new is None else bound + likelihood.log_bound_of_new(log_u)
 
@@ -261,7 +281,7 @@ def _integrated(
     log_u, log_terms = model.concentration.integrate(
         groups.log_total,
         likelihood.n,
-        contrasts.n.size + event.n_omitted + more,
+        largest * (contrasts.n.size + event.n_omitted + more),
         log_bound=log_bound,
         growth=likelihood.growth + 0.5 * more,
         refinement=model.refinement,
@@ -270,33 +290,60 @@ def _integrated(
     return groups.nodes(log_u, log_terms)
 
 
-def _table(likelihood: RealLikelihood, log_u: Floats, pi: Fractions) -> Floats:
-    """Return the log likelihood at some log u and fractions, shape (log u, fractions)."""
-    event, u = likelihood.event, np.append(np.exp(log_u), 0.0)
+def _scaled(log_u: Floats, model: GaussianPrior) -> Floats:
+    """Return tau^2 for each of some log u and each scale, and at last 0."""
+    return np.append(np.multiply.outer(np.exp(log_u), model.scales), 0.0)
+
+
+def _log_mean(logs: Floats, axis: int) -> Floats:
+    """Return the logs of averages over an axis."""
+    return np.asarray(log_sum(logs, axis=axis) - np.log(logs.shape[axis]))
+
+
+def _log_of_groups(
+    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
+) -> tuple[Floats, Floats]:
+    """Return log likelihoods of each feature, and log omission probabilities by pattern.
+
+    Both have a row for each log u, averaged over the scales, and a last one for tau = 0.
+    """
+    event, u = likelihood.event, _scaled(log_u, model)
     logs = likelihood.log_by_feature(u)
+    if new is not None:
+        logs = logs + new.log_densities(u)
+    log_omitted = log_real_omission(u, event) if event.n_omitted else np.zeros((u.size, 0))
+    return _averaged(logs, log_u.size), _averaged(log_omitted, log_u.size)
+
+
+def _averaged(logs: Floats, n: int) -> Floats:
+    """Return the logs of averages over the scales, of n values of tau; the last row stays."""
+    by_scale = logs[:-1].reshape(n, (len(logs) - 1) // max(n, 1), logs.shape[1])
+    return np.vstack([_log_mean(by_scale, axis=1), logs[-1:]])
+
+
+def _table(
+    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, pi: Fractions
+) -> Floats:
+    """Return the log likelihood at some log u and fractions, shape (log u, fractions)."""
+    logs, log_omitted = _log_of_groups(model, likelihood, log_u, None)
     each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
     log_ratio = (logs[:-1] - logs[-1])[:, np.newaxis]
     total = np.logaddexp(each.log_related + log_ratio, each.log_rest).sum(axis=2) + logs[-1].sum()
-    if event.n_omitted:
-        log_omitted = log_real_omission(u, event)
-        total += event.log_prob(log_mixed(each, log_omitted[:-1, np.newaxis], log_omitted[-1]))
+    if likelihood.event.n_omitted:
+        mixed = log_mixed(each, log_omitted[:-1, np.newaxis], log_omitted[-1])
+        total += likelihood.event.log_prob(mixed)
     return np.asarray(total)
 
 
 def _mixtures(
-    likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
+    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
 ) -> list[LogLikelihood]:
     """Return, for each log u, the log likelihood as a function of the fraction."""
-    event, u = likelihood.event, np.append(np.exp(log_u), 0.0)
-    logs = likelihood.log_by_feature(u)
-    log_omitted = log_real_omission(u, event) if event.n_omitted else np.zeros((u.size, 0))
-    mixtures = []
-    for i, x in enumerate(log_u.tolist()):
-        related, null = logs[i], logs[-1]
-        if new is not None:
-            related, null = (logs[[i, -1]] + new.log_densities(x).T)[:]
-        mixtures.append(_mixture(event, related, null, log_omitted[[i, -1]]))
-    return mixtures
+    logs, log_omitted = _log_of_groups(model, likelihood, log_u, new)
+    return [
+        _mixture(likelihood.event, related, logs[-1], np.stack([omitted, log_omitted[-1]]))
+        for related, omitted in zip(logs[:-1], log_omitted[:-1], strict=True)
+    ]
 
 
 def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Floats) -> LogLikelihood:
@@ -313,12 +360,6 @@ def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Float
     return log_likelihood
 
 
-def _log_ratio(likelihood: RealLikelihood, log_u: Floats) -> Floats:
-    """Return log f_j(tau) / f_j(0), shape (taus, features)."""
-    logs = likelihood.log_by_feature(np.append(np.exp(log_u), 0.0))
-    return np.asarray(logs[:-1] - logs[-1])
-
-
 def _posterior(
     model: GaussianPrior, contrasts: Contrasts, event: RealEvent, nodes: Nodes
 ) -> TwoGroupPosterior:
@@ -326,12 +367,12 @@ def _posterior(
     likelihood = RealLikelihood(model, contrasts, event)
     log_total = log_sum(nodes.log_terms)
     log_weights = nodes.log_terms - log_total
-    first = event.patterns(slice(1))
-    log_omitted = log_real_omission(np.append(np.exp(nodes.log_u), 0.0), first)[:, 0]
+    u, first = _scaled(nodes.log_u, model), event.patterns(slice(1))
+    log_omitted = _averaged(log_real_omission(u, first), nodes.log_u.size)[:, 0]
     weights, pi, alpha_of = np.exp(log_weights), nodes.fractions, nodes.alpha_of
     related = np.full(contrasts.n.size, weights @ np.exp(pi.log_related))
-    log_ratio = _log_ratio(likelihood, nodes.log_u)
-    related[contrasts.varying] = related_probability(pi, log_ratio, alpha_of, weights)
+    logs = _averaged(likelihood.log_by_feature(u), nodes.log_u.size)
+    related[contrasts.varying] = related_probability(pi, logs[:-1] - logs[-1], alpha_of, weights)
     return TwoGroupPosterior(
         log_alpha=-nodes.log_u[alpha_of],
         log_weights=log_weights,

@@ -27,8 +27,8 @@ _FARTHEST = 4.2
 # Allowed change when every second node of t, or of alpha, is left out. In t the error of the full
 # rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
 _TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
-# Values of log(pi) of the coarse rule.
-_N_COARSE = 12
+# Values of log(pi) of the coarse rule, and how far below the largest its terms are used, in logs.
+_N_COARSE, _COARSE_REACH = 12, 14.0
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
 # Elements of a table over nodes and features that are processed at a time.
@@ -185,7 +185,7 @@ class TwoGroups:
 
     def log_total(self, log_u: Floats) -> Floats:
         """Return the log likelihood at each of some log u, averaged over pi."""
-        return np.array([log_sum(log_terms) for _, log_terms in self._rules_at(log_u)])
+        return _log_sums([log_terms for _, log_terms in self._rules_at(log_u)])
 
     def nodes(self, log_u: Floats, log_terms: Floats) -> Nodes:
         """Return nodes of log u and pi, without those that add nothing.
@@ -193,12 +193,11 @@ class TwoGroups:
         ``log_terms`` are those of log u alone, which include `log_total`.
         """
         rules = self._rules_at(log_u)
-        terms = [
-            inner + (term - log_sum(inner))
-            for (_, inner), term in zip(rules, log_terms, strict=True)
-        ]
+        surplus = log_terms - _log_sums([inner for _, inner in rules])
+        terms = [inner + more for (_, inner), more in zip(rules, surplus, strict=True)]
         joint = self._flat(log_u, [t for t, _ in rules], terms)
-        live = joint.log_terms > np.max(joint.log_terms) - NEGLIGIBLE
+        reach = _COARSE_REACH if self._prior.coarse else NEGLIGIBLE
+        live = joint.log_terms > np.max(joint.log_terms) - reach
         kept, alpha_of = np.unique(joint.alpha_of[live], return_inverse=True)
         fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])
         return Nodes(log_u[kept], alpha_of, fractions, joint.log_terms[live])
@@ -225,6 +224,13 @@ class TwoGroups:
         alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])
         fractions = self._prior.fractions(np.concatenate(places))
         return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
+
+
+def _log_sums(rows: list[Floats]) -> Floats:
+    """Return the log of the sum of each row; all at once where the rows have one length."""
+    if len({row.size for row in rows}) == 1:
+        return log_sum(np.array(rows), axis=1)
+    return np.array([log_sum(row) for row in rows])
 
 
 class FractionSummary(NamedTuple):
