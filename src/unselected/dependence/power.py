@@ -159,11 +159,16 @@ class PowerPosterior:
 
     @classmethod
     def learn_coarsely(
-        cls, left_out: HeldOut, *, prior: PowerPrior = _DEFAULT_PRIOR
+        cls, left_out: HeldOut, *, prior: PowerPrior = _DEFAULT_PRIOR, says_nothing: float = 0.0
     ) -> "PowerPosterior":
-        """Learn eta and epsilon on few nodes: enough for an average over many likelihoods."""
+        """Learn eta and epsilon on few nodes: enough for an average over many likelihoods.
+
+        ``says_nothing`` is the prior probability that eta is 0: the features do not tell the
+        classes apart at all.
+        """
         epsilon, log_epsilon = prior.few_outlier_nodes()
         eta, log_eta = prior.few_power_nodes()
+        eta, log_eta = _with_atom(np.append(0.0, eta), log_eta, says_nothing)
         table = _log_likelihood(left_out, eta, epsilon) + log_epsilon + log_eta[:, np.newaxis]
         return cls._of_table(eta, epsilon, table, left_out, prior)
 

@@ -22,6 +22,12 @@ from unselected.statistics.leaving_out import LeftOut
 _FOR_NORMAL = 3.0
 # A model with less weight than this is left out of the average.
 _LEAST_WEIGHT = 0.05
+# The log probabilities of cases left out, by which members and likelihoods are weighed, are
+# multiplied by these. Fits without different folds share most of their cases, so that their errors
+# are correlated, and the sum over cases is less certain than one over independent cases.
+_MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
+# Prior probability that the features do not tell the classes apart at all.
+_SAYS_NOTHING = 0.3
 # The likelihood as it is, with power 1.
 _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
@@ -62,18 +68,22 @@ class Weighed:
         if not others:
             return cls(whole, LikelihoodAverage.as_it_is(), 0.0)
         classes = np.concatenate([y[fit.left.asked] for fit in others])
-        prior = np.concatenate(
+        log_psi = np.concatenate(
             [np.tile(fit.predictor.log_prior(), (fit.left.asked.size, 1)) for fit in others]
         )
         powers = []
         for evidence in np.concatenate([fit.evidence for fit in others], axis=1):
-            cases = HeldOut.of_classes(evidence, prior, classes)
+            cases = HeldOut.of_classes(evidence, log_psi, classes)
             cases = replace(cases, weight=1.0 / n_divisions)
-            power = PowerPrior() if powered else _NO_POWER
-            powers.append(PowerPosterior.learn_coarsely(cases, prior=power))
+            prior = PowerPrior() if powered else _NO_POWER
+            says_nothing = _SAYS_NOTHING if powered else 0.0
+            powers.append(
+                PowerPosterior.learn_coarsely(cases, prior=prior, says_nothing=says_nothing)
+            )
         logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
-        total = log_sum(logs)
-        return cls(whole, LikelihoodAverage(tuple(powers), np.asarray(logs - total)), float(total))
+        weights = _LIKELIHOOD_SHARE * logs
+        average = LikelihoodAverage(tuple(powers), np.asarray(weights - log_sum(weights)))
+        return cls(whole, average, float(log_sum(logs)))
 
 
 def preferred(by_marginals: dict[Marginals, list[Weighed]]) -> Marginals:
@@ -91,7 +101,7 @@ def preferred(by_marginals: dict[Marginals, list[Weighed]]) -> Marginals:
 def normalized(members: list[Weighed]) -> list[Weighed]:
     """Return the members with enough weight, whose weights then sum to 1."""
     distinct = list(_distinct(members))
-    logs = np.array([member.log_weight for member in distinct])
+    logs = _MEMBER_SHARE * np.array([member.log_weight for member in distinct])
     logs = logs - log_sum(logs)
     some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
     logs = logs - log_sum(logs[some])
