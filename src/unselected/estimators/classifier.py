@@ -283,8 +283,10 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         """Return the effects of the kept features: naive estimates and posterior means.
 
         A feature is kept because it looks strong, so its naive estimate is too large. The posterior
-        is conditioned on the selection and corrects for that. Effects are those of the values as
-        they are modelled: with ``marginals_`` "normal" of their normal scores.
+        is conditioned on the selection and corrects for that. Real-valued features have a
+        ``mean_difference`` in units of the deviation within classes, of the values as they are
+        modelled: with ``marginals_`` "normal" of their normal scores. ``raw_difference`` is in the
+        units of the column.
 
         Parameters
         ----------
