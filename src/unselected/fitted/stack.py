@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
 from unselected.columns.blocks import first_fault
-from unselected.fitted.base import FittedClasses, Related, Seen, real_rows
+from unselected.fitted.base import FittedClasses, Related, Seen, real_rows, short
 from unselected.fitted.effects import Effect, widened
 from unselected.fitted.explanations import path_contributions
 from unselected.fitted.families import FittedFamilies
@@ -245,11 +245,23 @@ class FittedStack(FittedClasses):
         }
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:
-        """Return what is known of each kept feature, in plain types and in their order."""
-        return self.main.describe(scores)
+        """Return what is known of each kept feature, in plain types and in their order.
+
+        ``centers`` are the values whose normal scores are the means of the classes.
+        """
+        told = self.main.describe(scores)
+        if self.normal is not None:
+            real = [told[place] for place in np.flatnonzero(~self.is_binary)]
+            means = np.reshape([entries["means"] for entries in real], (-1, self.classes.size))
+            for entries, values in zip(real, self.normal.invert(means.T).T, strict=True):
+                entries["centers"] = values.tolist()
+        return told
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
-        return self.main._own_cells(told)
+        if "centers" not in told:
+            return self.main._own_cells(told)
+        each = zip(self.classes, told["centers"], strict=True)
+        return {f"center in {label}": short(value) for label, value in each}
 
     @property
     def priors(self) -> Entries:
