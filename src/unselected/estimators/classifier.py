@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from unselected._typing import Floats, Ints
 from unselected.columns.dask import DaskColumns
-from unselected.estimators.cautions import check_replicates
+from unselected.estimators.cautions import check_replicates, check_variation
 from unselected.estimators.inputs import TrainingTable, check_training, is_missing
 from unselected.estimators.parameters import check_choice, check_pseudocounts, check_whole
 from unselected.estimators.predicting import ExplainedPredictions
@@ -195,6 +195,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
+        check_variation(learned.scores, rule)
         if groups is None:
             check_replicates(learned.key_values, fitting.table.y)
         self._remember(fitting, learned)

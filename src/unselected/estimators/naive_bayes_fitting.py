@@ -58,7 +58,8 @@ class BernoulliFitting(ClassFitting):
             "by_total": self.model.rates == "given",
         }
 
-    def _together(self, fitted: list[FittedBernoulli]) -> list[FittedBernoulli]:
+    def _together(self, cases: list[Selected]) -> list[FittedBernoulli]:
+        fitted = [self.fitted(one) for one in cases]
         models = {one.model for one in fitted}
         if len(models) != 1:
             return fitted
