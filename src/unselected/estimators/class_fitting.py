@@ -1,7 +1,7 @@
 """Fits of classifiers, with the guard against dependence learned from folds."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -39,12 +39,14 @@ class ClassFitting(ExactFitting):
     def predictor(self, scores: Any, selection: Selection[Any]) -> ClassPredictor:
         """Return the predictor of a fit to all cases, with its guard."""
         fitted = self.fitted(Selected(scores, selection))
-        predictor = self._predictor_of(
-            fitted, lambda: self.table.X[:, selection.indices], self.table.y
-        )
         if self.dependence == "none":
-            return predictor
-        return replace(predictor, average=LikelihoodAverage.learn(self._held_out()))
+            return ClassPredictor(fitted)
+        within = None
+        if self.dependence == "correlated":
+            rows = fitted.rows(self.table.X[:, selection.indices], self.table.label)
+            within = fitted.within_classes(rows, self.table.y)
+        average = LikelihoodAverage.learn(self._held_out())
+        return ClassPredictor(fitted, average=average, within=within)
 
     def held_out(self) -> HeldOut:
         """Return the evidence on each case from a fit without its fold, selection included."""
@@ -60,7 +62,8 @@ class ClassFitting(ExactFitting):
         if self.dependence != "correlated":
             return ClassPredictor(fitted)
         rows = fitted.rows(values(), self.table.label)
-        return ClassPredictor(fitted, within=fitted.within_classes(rows, y))
+        within = fitted.within_classes(rows, y).by_cases(rows, y, self.table.classes.size)
+        return ClassPredictor(fitted, within=within)
 
     def log_proba_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None = None

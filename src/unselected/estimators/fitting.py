@@ -199,7 +199,7 @@ class ExactFitting(Fitting):
         return map(self.fitted, cases)
 
     def _predictor_of(self, fitted: Any, values: Values, y: Any) -> Predictor:  # noqa: ARG002
-        """Return the predictor of a fit; ``values`` returns the kept columns of its cases."""
+        """Return the predictor of a fit without cases; ``values`` returns its kept columns."""
         return self._unguarded(fitted)
 
     def _with_groups(self, prior: _T, selection: Selection[Any]) -> _T:
