@@ -9,9 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "unselected"
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*sorted(ROOT.glob("*.md")), *DOCS]
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def modules_in(text):
@@ -35,7 +35,7 @@ def long_lines(text):
     return [line for line in text.splitlines() if len(line) > 100 and line[:1] != "|"]
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_give_what_they_show(page):
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
@@ -63,6 +63,25 @@ def test_the_map_names_files_that_are_there():
     text = (ROOT / "docs" / "architecture.md").read_text()
     assert missing_paths(text) == []
     assert missing_paths("`models/oracle.py` and `models/gaussian.py`") == ["models/oracle.py"]
+
+
+def broken_links(page):
+    """Return the files that a page links to and that are not there."""
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
+    return [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+
+
+@each_page
+def test_links_lead_somewhere(page):
+    assert broken_links(page) == []
+
+
+def test_pages_of_evidence_are_short_and_listed():
+    folder = ROOT / "docs" / "evidence"
+    index = (folder / "README.md").read_text()
+    for page in folder.glob("*.md"):
+        assert len(page.read_text().splitlines()) < 200
+        assert page.name == "README.md" or f"]({page.name})" in index
 
 
 def test_the_readme_is_short():

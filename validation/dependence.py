@@ -5,7 +5,7 @@ selection included; with ``--singly`` from fits without one case each as well, w
 half an hour. ``--only`` runs some of the data.
 The data sets are looked for beside a development checkout, or named by the environment variables
 COLON, LYMPHOMA and REVIEWS; those that are not there are left out. With ``--scale 0.5`` the colon
-data as they come and their logarithms are divided twice, as docs/dependence.md has them.
+data as they come and their logarithms are divided twice, as docs/evidence/dependence.md has them.
 """
 
 import argparse

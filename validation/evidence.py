@@ -1,6 +1,6 @@
 """The slow evidence: many replicates of what the tests check with few. Prints Markdown.
 
-`make validate` takes some minutes; docs/evidence.md records what it printed, and when.
+`make validate` takes some minutes; docs/evidence records what it printed, and when.
 """
 
 import argparse

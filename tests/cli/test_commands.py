@@ -241,6 +241,57 @@ def test_cv_prints_a_row_for_each_method(folder):
     assert [line.split("  ")[0] for line in lines] == ["method", "corrected", "class frequencies"]
 
 
+@pytest.mark.parametrize("table", ["real-train.csv", "bits-train.csv"])
+def test_cv_compares_numbers_of_features_on_the_same_folds(copies, table):
+    asked = ("cv", table, "--target", "response", "--splits", 2, "--json")
+    told = json.loads(call(*asked, "--k", 2, 5, "auto", cwd=copies).stdout)
+    assert told["k"] == [2, 5, "auto"]
+    assert [row["k"] for row in told["rows"]] == [2, 5, "auto"]
+    assert {row["method"] for row in told["rows"]} == {"corrected"}
+    alone = json.loads(call(*asked, "--k", 5, "--method", "corrected", cwd=copies).stdout)
+    assert (alone["k"], alone["kind"]) == (5, "classifier")
+    assert {"k": 5, **alone["rows"][0]} == told["rows"][1]
+    answer = call(*asked[:-1], "--k", 5, "--k", 2, 5, "--model", "gaussian", *OURS, cwd=copies)
+    lines = [line.split() for line in answer.stdout.splitlines()]
+    assert [line[:2] for line in lines] == [
+        ["k", "method"],
+        *([k, method] for k in "52" for method in ("corrected", "uncorrected")),
+    ]
+
+
+def test_cv_compares_numbers_of_features_of_regression(real):
+    asked = ("cv", "numbers-train.csv", "--target", "response", "--repeats", 1, "--k", 2, 4, "loo")
+    lines = call(*asked, cwd=real).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["k", "2", "4", "loo"]
+    assert "log density" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--k", 5, "auto", "--model", "gaussian"), 1, "--k auto is for the model classifier"),
+        (("--k", "auto", "loo"), 1, "--k auto is for the model classifier, not for gaussian"),
+        (("--k", 5, 500), 1, "--k 500 is out of range"),
+        (("--k", 5, "many"), 2, "many is neither a whole number nor auto or loo"),
+        (("--k", 5, 10, "--checkpoint", "c.jsonl"), 1, "--checkpoint needs a single --k"),
+    ],
+)
+def test_numbers_of_features_that_cannot_be_compared_are_told(copies, options, code, message):
+    answer = call("cv", "real-train.csv", "--target", "response", *options, cwd=copies)
+    assert answer.returncode == code
+    assert message in answer.stderr
+    assert not answer.stdout
+
+
+@pytest.mark.parametrize("other", [("--threshold", 0.5), ("--preselected-from", 100)])
+def test_an_automatic_k_is_no_threshold(copies, other):
+    asked = ("fit", "real-train.csv", "--target", "response", "-o", "never.json")
+    answer = call(*asked, "--k", "auto", *other, cwd=copies)
+    assert answer.returncode == 1
+    assert f"--k auto and {other[0]} {other[1]} are two ways to select features" in answer.stderr
+    assert not (copies / "never.json").exists()
+
+
 def test_the_demo_shows_both_methods(folder):
     answer = call("demo", "--seed", 3, cwd=folder)
     assert answer.returncode == 0
@@ -679,6 +730,7 @@ def test_fit_looks_at_dependence_and_advises(copies, tmp_path):
 
 def test_the_page_advises_in_the_words_of_the_shell(copies, tmp_path):
     asked = ("--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
+    asked += ("--model", "gaussian")
     answer = call("report", "real-train.csv", *asked, "-o", tmp_path / "page.html", cwd=copies)
     assert answer.returncode == 0, answer.stderr
     page = (tmp_path / "page.html").read_text()
@@ -852,7 +904,7 @@ def test_a_page_for_models_of_every_kind(real, name, tmp_path):
     answer = call(*arguments, *asked, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     told = json.loads(answer.stdout)
-    assert told["kind"] == {"classes": "gaussian", "numbers": "regression"}[name]
+    assert told["kind"] == {"classes": "classifier", "numbers": "regression"}[name]
     assert "4 of 30 features were kept" in told["verdict"][0]
     assert "</html>" in (tmp_path / "page.html").read_text()
 
@@ -925,6 +977,11 @@ def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
     )
     assert grouped.returncode == 0, grouped.stderr
     assert grouped.stdout != plain.stdout
+    page = ("--splits", 2, "--repeats", 1, "-o", "page.html", "--groups", "patient")
+    answer = call("report", "with.csv", *asked, *page, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["kind"] == "classifier"
+    assert "2-fold, stratified, groups kept together" in (tmp_path / "page.html").read_text()
     answer = call("fit", "with.csv", *asked, "--groups", "ward", "-o", "c.json", cwd=tmp_path)
     assert answer.returncode == 1
     assert "'ward'" in answer.stderr

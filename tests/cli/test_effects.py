@@ -53,7 +53,17 @@ def test_inspect_shows_effects_on_demand(kind, folder, capsys):
     assert "80 % intervals" in text
     for name, effect in told.effects.items():
         assert name in text
-        assert f"{effect.high.max():.3f}" in text
+        in_units = name.startswith("raw_difference")
+        assert f"{effect.high.max():{'.4g' if in_units else '.3f'}}" in text
+
+
+def test_the_effects_of_the_front_door_are_in_both_units(folder, capsys):
+    _, text, _ = call(capsys, "inspect", folder / "two.json", "--effects", "--json")
+    for feature in json.loads(text)["effects"]["features"]:
+        assert np.sign(feature["raw_difference_mean"]) == np.sign(feature["mean_difference_mean"])
+    _, text, _ = call(capsys, "inspect", folder / "three.json", "--effects", "--json")
+    first = json.loads(text)["effects"]["features"][0]
+    assert {f"raw_difference_{label}_low" for label in "abc"} <= set(first)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -225,3 +225,23 @@ def test_weights_follow_bayes_and_predictions_average(seed):
         terms @ [t.mean_power for t in temperings] / sum(terms)
     )
     assert f"{weighing.own_probability:.2f}" in weighing.in_words()
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_equations_in_the_cases_have_the_same_solutions(missing):
+    rng = np.random.default_rng(0)
+    y = np.arange(12) % 2
+    X = rng.normal(size=(12, 1)) + rng.normal(size=(12, 30))
+    X[:, 4] = y  # constant within classes
+    within = WithinClasses.of(X, y, 2, spreads=True)
+    quick = within.by_cases(X, y, 2)
+    assert within.correlation is not None
+    assert quick.correlation is None
+    assert quick.factor.shape == (12, 30)
+    laws = FeatureLaws(rng.normal(size=(2, 30)), np.ones(30), 10.0, np.ones(30, dtype=bool))
+    new = rng.normal(size=(5, 30))
+    new[rng.random(new.shape) < missing] = np.nan
+    ours, theirs = (each.log_evidence(new, laws) for each in (quick, within))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    few = WithinClasses.of(X[:, :5], y, 2, spreads=True)
+    assert few.by_cases(X[:, :5], y, 2) is few  # no more features than cases

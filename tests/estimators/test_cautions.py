@@ -10,7 +10,12 @@ from scipy import sparse
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveClassifier,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+)
 
 LOST = [2, 9, 30]
 
@@ -307,3 +312,15 @@ def test_fits_inside_of_a_fit_repeat_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.loo_predict_proba()
+
+
+@pytest.mark.parametrize("value", [0.0, 3.5])
+@pytest.mark.parametrize("k", ["auto", 2])
+def test_a_table_of_constants_is_told(value, k):
+    X, y = np.full((20, 5), value), np.arange(20) % 2
+    model = fitted(SelectiveClassifier(k=k), X, y, "all columns are constant")
+    np.testing.assert_allclose(model.predict_proba(X[:1]), [[0.5, 0.5]])
+    X[:, 3] += y + np.arange(20) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SelectiveClassifier(k=k).fit(X, y)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import weakref
 from functools import cache
 
 import dask.array
@@ -20,6 +21,7 @@ from unselected import (
     SelectiveNaiveRegressor,
     open_columns,
 )
+from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.leave_one_out import KPath, LeaveOneOutFit
 from unselected.models.bernoulli import BernoulliModel
 
@@ -367,3 +369,27 @@ def test_a_copy_keeps_the_training_set(copied):
     again.fit(*bits(1))
     assert again.selection_ != model.selection_
     np.testing.assert_array_equal(model.selection_.indices, copied(model).selection_.indices)
+
+
+@pytest.mark.parametrize("kind", ["real", "binary"])
+def test_the_choice_of_k_holds_few_fits_at_a_time(kind, monkeypatch):
+    """With 77 cases and 1000 features all correlations together would take 9 GB."""
+    rng = np.random.default_rng(0)
+    y = np.arange(8) % 2
+    X = rng.normal(size=(8, 10)) + 0.5 * y[:, np.newaxis]
+    estimator = SelectiveGaussianNB if kind == "real" else SelectiveBernoulliNB
+    made, alive = [], []
+    plain = ClassFitting._predictor_of
+
+    def counted(*arguments):
+        predictor = plain(*arguments)
+        made.append(weakref.ref(predictor))
+        alive.append(sum(each() is not None for each in made))
+        return predictor
+
+    monkeypatch.setattr(ClassFitting, "_predictor_of", counted)
+    model = estimator(k="loo", dependence="correlated")
+    model.fit(X if kind == "real" else (X > 0.0).astype(np.int8), y)
+    assert [score.k for score in model.k_path_] == [1, 2, 5, 10]
+    assert len(made) > 200
+    assert max(alive) <= 4

@@ -7,10 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveClassifier,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+)
 from unselected.calibration import Estimate, interval_coverage, most_probable
 from unselected.datasets import make_paper_simulation
 from unselected.estimators.class_fitting import N_FOLDS, dealt
+from unselected.experiments import compare
 from unselected.report import examine, examine_regression, report, verdict
 from unselected.report.cases import CaseIntervals, _in_words
 
@@ -190,7 +196,7 @@ def test_the_section_on_dependence_says_what_the_classifier_says(findings, page)
         findings.corrected.dependence_report(),
         section(page, "Dependence between features"),
     )
-    assert findings.dependence == found
+    assert findings.own.dependence == found
     for sentence in found.advice:
         assert escape(sentence) in told
     assert f"<td>{found.correlation.effective_features:.1f}</td><td>10</td>" in told
@@ -333,6 +339,113 @@ def test_a_page_on_bits_of_three_classes_shows_ones_and_known_values(bits_of_thr
     for label in ("&lt;b&gt;", "a", "c"):
         assert f">Difference of the rate in {label} from the overall rate, posterior<" in page
     assert "Log odds" not in page
+
+
+# The front door for classes
+
+
+def mixed_table(n_classes, seed=5):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(45) % n_classes
+    X = np.exp(rng.normal(size=(45, 60)) + 1.5 * (np.arange(60) < 4) * codes[:, np.newaxis])
+    X[:, 40:] = rng.random((45, 20)) < np.where(
+        np.arange(20) < 3, 0.2 + 0.5 * (codes[:, None] > 0), 0.5
+    )
+    X[4, 2] = np.nan
+    return X, np.array(["<well>", "ill", "in between"])[codes]
+
+
+@pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
+def front_door(request):
+    X, y = mixed_table(request.param)
+    groups = np.arange(45) // 3
+    model = SelectiveClassifier(k=8, marginals="normal")
+    folds = {"n_splits": 2, "n_repeats": 1}
+    return X, y, examine(X, y, classifier=model, groups=groups, **folds)
+
+
+def test_a_page_on_the_front_door_has_class_names_and_values(front_door):
+    _, _, findings = front_door
+    page = report(findings, title="front door")
+    stands_alone(page)
+    assert "class 1" not in page
+    several = findings.corrected.classes_.size > 2
+    words = "the most probable class" if several else "class ill"
+    assert f">Predicted probability of {words}<" in page
+    assert "typical value in ill (n known)" in page
+    assert "&lt;well&gt;" in page
+    assert "<well>" not in page
+    effects = findings.corrected.feature_effects()
+    place = int(np.argmax(np.where(np.isnan(effects.seen["center_in_ill"]), -1.0, effects.score)))
+    assert f"{effects.seen['center_in_ill'][place]:#.4g} (" in page
+    assert page.index("<h2>Pictures</h2>") < page.index("<h2>Methods compared</h2>")
+    assert "groups kept together" in page
+
+
+def test_a_page_on_the_front_door_says_what_was_learned(front_door):
+    _, _, findings = front_door
+    learned = section(report(findings), "What was learned from cases left out")
+    model = findings.corrected
+    for sentence in model.in_words():
+        assert sentence in learned
+    for k, weight in model.k_weights_.items():
+        assert f"<td>{k}</td><td>{100 * weight:.0f} %</td>" in learned
+
+
+def test_cases_of_the_front_door_come_with_those_in_doubt_first(front_door):
+    _, y, findings = front_door
+    rows = cells_of(report(findings), "Cases")
+    assert sorted(int(row[0]) for row in rows) == list(range(1, 46))
+    of_own = [float(row[2]) for row in rows]
+    assert of_own == sorted(of_own)
+    first, p = int(rows[0][0]) - 1, findings.probability["corrected"]
+    assert rows[0][1] == escape(y[first])
+    assert of_own[0] == pytest.approx(p[first, findings.y[first]], abs=0.0006)
+    assert rows[0][3] == escape(str(findings.corrected.classes_[p[first].argmax()]))
+
+
+def test_groups_stay_together_in_the_page(front_door):
+    X, y, findings = front_door
+    groups = np.arange(45) // 3
+    records = compare(
+        X,
+        y,
+        k=8,
+        classifier=findings.corrected,
+        groups=groups,
+        n_splits=2,
+        n_repeats=1,
+        methods=["corrected"],
+    )
+    np.testing.assert_allclose(records[0].probability, findings.probability["corrected"])
+    alone = compare(
+        X, y, k=8, classifier=findings.corrected, n_splits=2, n_repeats=1, methods=["corrected"]
+    )
+    assert not np.allclose(alone[0].probability, findings.probability["corrected"])
+
+
+def test_no_page_sends_the_reader_elsewhere(front_door, findings):
+    for each in (front_door[2], findings):
+        usual = each.rows["class frequencies"].log_loss.value
+        told = judged(
+            each,
+            corrected={
+                "log_loss": (usual + 0.5, 0.0, 2.0),
+                "actual_error": (0.5, 0.4, 0.6),
+                "expected_error": (0.01, 0.0, 0.1),
+            },
+        )
+        assert "worse than the class frequencies" in told
+        assert "does not come from the selection" in told
+        assert "another method" not in told
+        assert "fewer features" not in told
+    # Options that are in use already are not recommended.
+    told = judged(
+        front_door[2],
+        corrected={"actual_error": (0.5, 0.4, 0.6), "expected_error": (0.01, 0.0, 0.1)},
+    )
+    assert "groups" not in told
+    assert "dependence=" not in told
 
 
 # A real response

@@ -98,3 +98,24 @@ def test_infinity_is_refused():
     )
     with pytest.raises(ValueError, match=r"column 4 has infinity in row 3"):
         next(moments)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "tied", "missing"])
+def test_the_inverse_gives_back_values_and_scores(kind):
+    X = values(kind, 5, n=60)
+    normal = NormalScores.learn(X)
+    np.testing.assert_allclose(normal.invert(normal.apply(X)), X, rtol=1e-12)
+    ends = [(own[0], own[-1]) for own in normal.scores]
+    z = np.array([np.linspace(low - 1.0, high + 1.0, 41) for low, high in ends]).T
+    np.testing.assert_allclose(normal.apply(normal.invert(z)), z, atol=1e-10)
+    assert np.all(np.diff(normal.invert(z), axis=0) > 0.0)
+
+
+def test_scores_that_no_value_has_go_back_to_the_end_of_the_transform():
+    normal = NormalScores.learn(np.array([[1.0, 7.0], [2.0, 7.0], [4.0, 7.0]]))
+    last = normal.scores[0][-1] + 1.0
+    z = np.array([[last, 0.0], [last + 5.0, 3.0], [np.nan, np.nan]])
+    back = normal.invert(z)
+    assert back[0, 0] == back[1, 0] > 4.0
+    assert back[:2, 1].tolist() == [7.0, 7.0]  # a constant column has one value
+    assert np.isnan(back[2]).all()

@@ -13,7 +13,7 @@ from unselected.cli.options import (
     DependenceOption,
     Flag,
     Input,
-    KOption,
+    KOptions,
     ModelOption,
     Output,
     PriorOption,
@@ -185,11 +185,12 @@ class CvOptions:
     splits
         Number of folds; by default 5.
     repeats
-        Number of repetitions; by default 10.
+        Number of repetitions; by default 10, and 1 with the classifier, whose fits take seconds.
     loo
         Use leave-one-out instead of folds and repetitions.
     method
-        Name of a method to run; may be repeated; by default all are run.
+        Name of a method to run; may be repeated; by default all are run, or corrected with several
+        values of --k.
     seed
         Seed of the folds.
     jobs
@@ -219,7 +220,7 @@ def cv(
     /,
     *,
     source: Source,
-    k: KOption,
+    k: KOptions,
     options: CvOptions = CvOptions(),  # noqa: B008 - frozen
 ) -> None:
     """Compare this library's model with common alternatives, by repeated cross-validation.
@@ -231,7 +232,8 @@ def cv(
     k
         Number of features that each method selects in every fold. With auto or loo, this library's
         model chooses the number in every fold, by folds or by leave-one-out; the other methods use
-        the number that it chooses with all cases.
+        the number that it chooses with all cases. Several, as in --k 5 20 100 auto, are compared on
+        the same folds; then, by default, only this library's model is run.
     """
 
 
@@ -244,7 +246,8 @@ class ReportOptions:
     splits
         Number of folds of the cross-validation.
     repeats
-        Number of repetitions of the cross-validation.
+        Number of repetitions of the cross-validation; by default 5, and 1 with the classifier,
+        whose fits take seconds.
     output
         HTML file to write; - is stdout.
     force
@@ -253,7 +256,7 @@ class ReportOptions:
 
     choice: Choice = field(default_factory=Choice)
     splits: Whole = 5
-    repeats: Whole = 5
+    repeats: Whole | None = None
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)

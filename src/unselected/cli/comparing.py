@@ -1,13 +1,14 @@
 """`unselected cv`."""
 
-from dataclasses import asdict
-from typing import Any, Literal
+from dataclasses import asdict, replace
+from typing import Any
 
 from unselected.calibration import Estimate
 from unselected.cli.commands import CvOptions
-from unselected.cli.estimating import NamedTraining, estimator
+from unselected.cli.estimating import NamedTraining, estimator, repeats_of
 from unselected.cli.fitting import path_text, read_training
-from unselected.cli.options import Choice, Source, columns_of, note, on_terminal
+from unselected.cli.options import Choice, K, Source, columns_of, note, on_terminal
+from unselected.cli.progress import showing_fits
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -17,6 +18,8 @@ from unselected.experiments import (
     regression_table,
 )
 from unselected.files.writing import check_writable
+
+Row = ComparisonRow | RegressionComparisonRow
 
 # The fields of a row that are shown, and their headings.
 _CLASSES = {
@@ -33,63 +36,83 @@ _NUMBERS = {
 }
 
 
-def cv(
-    data: str, /, *, source: Source, k: int | Literal["auto", "loo"], options: CvOptions
-) -> None:
+def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) -> None:
     """Do what `unselected.cli.commands.cv` says."""
-    seed, checkpoint = options.seed, options.checkpoint
-    if checkpoint is not None:
-        check_writable(checkpoint, overwrite=True)
+    _check_numbers(k, options)
     choice = Choice(
         model=options.model,
-        k=k,
+        k="loo" if "loo" in k else k[0],  # which says whether one of the paper's models is needed
         prior=options.prior,
         dependence=options.dependence,
         rates=options.rates,
         groups=options.groups,
-        seed=seed,
+        seed=options.seed,
     )
     name, table = read_training(data, source, choice)
-    note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {seed}")
-    ours = estimator(name, table, choice)
-    folds = _folds(options)
+    note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {options.seed}")
+    models = [estimator(name, table, replace(choice, k=each)) for each in k]
+    compared = [_compared(name, table, model, options, len(k)) for model in models]
+    content: dict[str, Any] = {"kind": name, "seed": options.seed}
+    loo = {"loo": True} if options.loo else {}
+    if len(k) == 1:
+        (number, rows), only = compared[0], k[0]
+        others = {} if number in (only, None) else {"k_of_others": number}
+        content |= {"k": only, **others, **loo, "rows": [asdict(row) for row in rows]}
+        options.speech.answer("cv", content, comparison_text(rows))
+        return
+    lines = [(each, row) for each, (_, rows) in zip(k, compared, strict=True) for row in rows]
+    content |= {"k": list(k), **loo, "rows": [{"k": each, **asdict(row)} for each, row in lines]}
+    options.speech.answer("cv", content, numbers_text(lines))
+
+
+def _check_numbers(k: tuple[K, ...], options: CvOptions) -> None:
+    """Raise on a checkpoint that cannot be written, or that is for one number of features only."""
+    if options.checkpoint is None:
+        return
+    if len(k) > 1:
+        raise ValueError("--checkpoint needs a single --k: give one, or omit --checkpoint.")
+    check_writable(options.checkpoint, overwrite=True)
+
+
+def _compared(
+    name: str, table: NamedTraining, ours: Any, options: CvOptions, n_numbers: int
+) -> tuple[int | None, list[Row]]:
+    """Return how many features the other methods select, if there are any, and the rows."""
+    folds = _folds(options, name)
     if options.loo and name == "regression":
         folds["n_splits"] = table.X.shape[0]
-    number = k if isinstance(k, int) else _number_selected(ours, table)
+    methods = options.method or (("corrected",) if n_numbers > 1 else ())
+    number = ours.k if isinstance(ours.k, int) else None
+    if number is None and not (methods and set(methods) <= {"corrected", "uncorrected"}):
+        number = _number_selected(ours, table)
     settings: dict[str, Any] = {
-        "k": number,
+        "k": 1 if number is None else number,
         **folds,
-        "methods": options.method or None,
-        "seed": seed,
+        "methods": methods or None,
+        "seed": options.seed,
         "n_jobs": options.jobs,
-        "checkpoint": checkpoint,
-        "progress": on_terminal(),
+        "checkpoint": options.checkpoint,
     }
-    rows: list[ComparisonRow] | list[RegressionComparisonRow]
     if name == "regression":
+        settings["progress"] = on_terminal()
         numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
-        rows = regression_table(numbers, table.y, seed=seed)
-    else:
-        records = compare(table.X, table.y, classifier=ours, groups=table.groups, **settings)
-        rows = comparison_table(records, table.y, seed=seed)
-    content = {
-        "kind": name,
-        "seed": seed,
-        "k": k,
-        **({} if number == k else {"k_of_others": number}),
-        **({"loo": True} if options.loo else {}),
-        "rows": [asdict(row) for row in rows],
-    }
-    options.speech.answer("cv", content, comparison_text(rows))
+        return number, list(regression_table(numbers, table.y, seed=options.seed))
+    n_ours = len({"corrected", "uncorrected"} & set(methods)) if methods else 2
+    n_splits = table.X.shape[0] if options.loo else folds["n_splits"]
+    with showing_fits(name, n_ours * n_splits * folds["n_repeats"]) as own_bar:
+        records = compare(
+            table.X, table.y, classifier=ours, groups=table.groups, progress=own_bar, **settings
+        )
+    return number, list(comparison_table(records, table.y, seed=options.seed))
 
 
-def _folds(options: CvOptions) -> dict[str, Any]:
+def _folds(options: CvOptions, name: str) -> dict[str, Any]:
     """Return the settings of the folds; raise on options that have no effect with --loo."""
     splits, repeats = options.splits, options.repeats
     if not options.loo:
         return {
             "n_splits": 5 if splits is None else splits,
-            "n_repeats": 10 if repeats is None else repeats,
+            "n_repeats": repeats_of(name, repeats, usual=10),
         }
     for option, given in (
         ("--splits", splits is not None),
@@ -114,18 +137,26 @@ def _number_selected(ours: Any, table: NamedTraining) -> int:
     return number
 
 
-def comparison_text(rows: list[ComparisonRow] | list[RegressionComparisonRow]) -> str:
+def comparison_text(rows: list[Row]) -> str:
     """Return the comparison as a table with intervals."""
-    shown, dash = (_CLASSES, "-") if isinstance(rows[0], ComparisonRow) else (_NUMBERS, " to ")
-    cells = [
-        (
-            row.method,
-            *(_with_interval(getattr(row, field), dash) for field in shown),
-            f"{row.features_needed:.1f}",
-        )
-        for row in rows
-    ]
+    shown = _CLASSES if isinstance(rows[0], ComparisonRow) else _NUMBERS
+    cells = [(row.method, *_cells(row)) for row in rows]
     return columns_of(cells, ("method", *shown.values(), "features needed"))
+
+
+def numbers_text(lines: list[tuple[K, Row]]) -> str:
+    """Return a line for each number of features, and for each method where there are several."""
+    shown = _CLASSES if isinstance(lines[0][1], ComparisonRow) else _NUMBERS
+    several = len({row.method for _, row in lines}) > 1
+    cells = [(k, *([row.method] if several else []), *_cells(row)) for k, row in lines]
+    header = ("k", *(["method"] if several else []), *shown.values(), "features needed")
+    return columns_of(cells, header)
+
+
+def _cells(row: Row) -> list[str]:
+    shown, dash = (_CLASSES, "-") if isinstance(row, ComparisonRow) else (_NUMBERS, " to ")
+    numbers = [_with_interval(getattr(row, field), dash) for field in shown]
+    return [*numbers, f"{row.features_needed:.1f}"]
 
 
 def _with_interval(estimate: Estimate, dash: str) -> str:

@@ -102,6 +102,13 @@ def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
     return ESTIMATORS[name](**options, **prior_for(choice.prior), **_options_of(name, choice))
 
 
+def repeats_of(name: str, wanted: int | None, *, usual: int) -> int:
+    """Return how often a cross-validation is repeated: once by default where a fit takes long."""
+    if wanted is not None:
+        return wanted
+    return 1 if name == "classifier" else usual
+
+
 def _front_door(options: dict[str, Any], choice: Choice) -> SelectiveClassifier:
     """Return the front door for classes, with the options that it has."""
     if choice.only_paper:
@@ -109,6 +116,14 @@ def _front_door(options: dict[str, Any], choice: Choice) -> SelectiveClassifier:
             f"{choice.only_paper[0]} is not available for the model classifier: omit it, or use "
             "--model bernoulli or --model gaussian."
         )
+    for option, value in (
+        ("--threshold", choice.threshold),
+        ("--preselected-from", choice.preselected_from),
+    ):
+        if choice.k == "auto" and value is not None:
+            raise ValueError(
+                f"--k auto and {option} {value} are two ways to select features: omit one of them."
+            )
     del options["ties"]
     if choice.k is None:
         options["k"] = "auto"

@@ -69,13 +69,8 @@ def fit(train: str, /, *, source: Source, options: FitOptions) -> None:
         options.speech.answer("fit", content, f"{model.selection_}\nwritten to {output}")
 
 
-def read_training(
-    path: str, source: Source, choice: Choice, *, paper: bool = False
-) -> tuple[str, NamedTraining]:
-    """Read a table; return the model to use, and the table with its response.
-
-    With ``paper`` the model is one of the paper's.
-    """
+def read_training(path: str, source: Source, choice: Choice) -> tuple[str, NamedTraining]:
+    """Read a table; return the model to use, and the table with its response."""
     groups = choice.groups
     of_table = groups is not None and not _is_in_another_file(groups)
     if of_table and path == "-":
@@ -91,7 +86,7 @@ def read_training(
     for remark in table.notes:
         note(f"note: {remark}")
     y, wanted = np.asarray(table.y), choice.model
-    name = chosen(wanted, table.X, y, paper=paper or bool(choice.only_paper))
+    name = chosen(wanted, table.X, y, paper=bool(choice.only_paper))
     labels = None
     if groups is not None:
         where = f"{path}:{groups}" if of_table else groups

@@ -8,6 +8,7 @@ from unselected.cli.commands import InspectOptions
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
+from unselected.fitted.base import short
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
 
@@ -60,8 +61,10 @@ def _effects_text(told: FeatureEffects, most: int) -> str:
     parts = []
     for name, effect in told.effects.items():
         columns = (told.features, effect.naive, effect.mean, effect.low, effect.high)
-        rows = [tuple(column[j] for column in columns) for j in order]
-        cells = [(str(feature), *(f"{value:.3f}" for value in values)) for feature, *values in rows]
+        # Features of the other family have no such effect.
+        rows = [[column[j] for column in columns] for j in order if not np.isnan(effect.mean[j])]
+        show = short if name.startswith("raw_difference") else "{:.3f}".format
+        cells = [(str(feature), *map(show, values)) for feature, *values in rows]
         header = (name, "at face value", "corrected mean", "from", "to")
         parts.append(columns_of(cells, header) + _left_out(told.score.size, most))
     return "\n\n".join([f"effects, with {100.0 * told.level:g} % intervals", *parts])

@@ -32,7 +32,7 @@ def _whole(_: type, tokens: Sequence[Token]) -> int:
     raise ValueError(f"{text} is not a whole number.")
 
 
-def _whole_or_word(_: type, tokens: Sequence[Token]) -> int | Literal["auto", "loo"]:
+def _whole_or_word(_: type, tokens: Sequence[Token]) -> "K":
     word = tokens[0].value
     if word in ("auto", "loo"):
         return "auto" if word == "auto" else "loo"
@@ -40,6 +40,12 @@ def _whole_or_word(_: type, tokens: Sequence[Token]) -> int | Literal["auto", "l
         return _whole(int, tokens)
     except ValueError:
         raise ValueError(f"{word} is neither a whole number nor auto or loo.") from None
+
+
+def _wholes_or_words(of: type, tokens: Sequence[Token]) -> tuple["K", ...]:
+    """Return several of them, each once, in the order given."""
+    each = (_whole_or_word(of, [token]) for token in tokens)
+    return tuple(dict.fromkeys(each))
 
 
 ModelOption = Literal["auto", "classifier", "bernoulli", "gaussian", "regression"]
@@ -53,10 +59,14 @@ PaperPriorOption = Literal["common", "sparse"]
 PaperDependenceOption = Literal["none", "tempered", "correlated"]
 RatesOption = Literal["uniform", "given"]
 Whole = Annotated[int, Parameter(converter=_whole)]
-KOption = Annotated[int | Literal["auto", "loo"], Parameter(converter=_whole_or_word)]
+K = int | Literal["auto", "loo"]
+KOption = Annotated[K, Parameter(converter=_whole_or_word)]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
+KOptions = Annotated[
+    tuple[K, ...], Parameter(converter=_wholes_or_words, consume_multiple=True, negative="")
+]
 SEVERAL = Parameter(consume_multiple=True, negative="")
 T = TypeVar("T")
 
@@ -246,6 +256,15 @@ def classes_content(classes: Iterable[object]) -> dict[str, Any]:
     labels = [str(label) for label in classes]
     positive = {"positive_class": labels[1]} if len(labels) == 2 else {}
     return {"classes": labels, **positive}
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "fit"), counted(2, "fit")
+    ('1 fit', '2 fits')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def columns_of(rows: list[tuple[Any, ...]], header: tuple[str, ...]) -> str:

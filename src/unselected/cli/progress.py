@@ -75,6 +75,29 @@ def showing_steps(*, after: float = 2.0) -> Iterator[None]:
 
 
 @contextmanager
+def showing_fits(name: str, n_fits: int, *, after: float = 2.0) -> Iterator[bool]:
+    """Show the progress of a cross-validation; yield whether it has to show its own.
+
+    Each fit of the front door takes seconds. They are counted, where stderr is a terminal; the
+    repetitions of other models are counted by the cross-validation itself.
+    """
+    if name != "classifier" or not on_terminal():
+        with patience("cross-validating", after=after):
+            yield name != "classifier" and on_terminal()
+        return
+    with tqdm(total=n_fits, desc="cross-validating", unit=" fits", delay=after) as bar:
+
+        def step(done: int, of: int) -> None:
+            bar.update(1 if done == of else 0)
+
+        token = on_step.set(step)
+        try:
+            yield False
+        finally:
+            on_step.reset(token)
+
+
+@contextmanager
 def showing_progress(X: Columns, what: str, *, after: float = 2.0) -> Iterator[Columns]:
     """Yield a table for one pass, and show the progress on stderr after some seconds.
 

@@ -1,12 +1,12 @@
 """`unselected report`."""
 
-from dataclasses import replace
 from typing import Any
 
 from unselected.cli.commands import ReportOptions
-from unselected.cli.estimating import LATENT, estimator
+from unselected.cli.estimating import LATENT, estimator, repeats_of
 from unselected.cli.fitting import provenance_of, read_training
-from unselected.cli.options import Source, note, on_terminal
+from unselected.cli.options import Source, counted, note, on_terminal
+from unselected.cli.progress import showing_fits
 from unselected.cli.wording import as_option
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.files.writing import check_writable, write_text
@@ -20,29 +20,29 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     check_writable(output, overwrite=options.force)
     if choice.model in LATENT:
         raise ValueError(
-            f"--model {choice.model} has no report: use bernoulli, gaussian or regression."
+            f"--model {choice.model} has no report: use classifier, bernoulli, gaussian or "
+            "regression."
         )
-    if choice.model == "classifier" or choice.groups is not None:
-        raise ValueError(
-            "the report is on the paper's models: use --model auto, bernoulli, gaussian or "
-            "regression, and omit --groups."
-        )
-    name, table = read_training(data, source, choice, paper=True)
+    name, table = read_training(data, source, choice)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
+    model = estimator(name, table, choice)
+    repeats = repeats_of(name, options.repeats, usual=5)
+    note(f"cross-validation: {options.splits} folds, {counted(repeats, 'repetition')}")
     settings: dict[str, Any] = {
         "n_splits": options.splits,
-        "n_repeats": options.repeats,
+        "n_repeats": repeats,
         "seed": choice.seed,
         "provenance": provenance_of(data, choice.seed),
-        "progress": on_terminal(),
     }
-    model = estimator(name, table, choice)
     findings: Findings | RegressionFindings
     if isinstance(model, SelectiveNaiveRegressor):
-        findings = examine_regression(table.X, table.y, regressor=model, **settings)
+        findings = examine_regression(
+            table.X, table.y, regressor=model, progress=on_terminal(), **settings
+        )
     else:
-        found = examine(table.X, table.y, classifier=model, **settings)
-        findings = replace(found, dependence=replace(found.dependence, writer=as_option))
+        of_classes: Any = {"classifier": model, "groups": table.groups, "writer": as_option}
+        with showing_fits(name, 1 + 2 * options.splits * repeats) as own_bar:
+            findings = examine(table.X, table.y, progress=own_bar, **of_classes, **settings)
     sentences = verdict(findings)
     title = f"{source.target} in {data}"
     write_text(output, page_of(findings, title=title), overwrite=options.force)

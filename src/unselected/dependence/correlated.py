@@ -146,6 +146,18 @@ class WithinClasses:
             return cls(None, None, unit, variances)
         return cls(_correlation(unit), None, None, variances)
 
+    def by_cases(
+        self, X: NDArray[np.generic], y: NDArray[np.intp], n_classes: int
+    ) -> "WithinClasses":
+        """Return the same, given the values it is of, with a factor where cases are few.
+
+        Equations are then solved in as many unknowns as there are cases, not features. Rows of the
+        factor are cases: this is for fits that are not stored.
+        """
+        if self.correlation is None or X.shape[1] <= len(X):
+            return self
+        return replace(self, correlation=None, factor=_unit(X, y, n_classes))
+
     def without_cases(self) -> "WithinClasses":
         """Return the same, where rows of a factor are combinations of all cases.
 

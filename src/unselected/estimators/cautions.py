@@ -60,6 +60,15 @@ def check_selection(
         )
 
 
+def check_variation(scores: Scores[Any], rule: SelectionRule) -> None:
+    """Warn where no column has a score above 0, unless a threshold says so already."""
+    if rule.gamma is None and not np.any(scores.rough > 0.0):
+        warn(
+            "all columns are constant, or have the same values in all classes: predictions are the "
+            "frequencies of the classes. Look at how the table was read."
+        )
+
+
 def check_replicates(X: NDArray[Any], y: NDArray[np.intp]) -> None:
     """Warn of cases that are nearly the same as another of their class.
 

@@ -1,6 +1,8 @@
 """Fits of classifiers, with the guard against dependence learned from folds."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -37,12 +39,14 @@ class ClassFitting(ExactFitting):
     def predictor(self, scores: Any, selection: Selection[Any]) -> ClassPredictor:
         """Return the predictor of a fit to all cases, with its guard."""
         fitted = self.fitted(Selected(scores, selection))
-        predictor = self._predictor_of(
-            fitted, lambda: self.table.X[:, selection.indices], self.table.y
-        )
         if self.dependence == "none":
-            return predictor
-        return replace(predictor, average=LikelihoodAverage.learn(self._held_out()))
+            return ClassPredictor(fitted)
+        within = None
+        if self.dependence == "correlated":
+            rows = fitted.rows(self.table.X[:, selection.indices], self.table.label)
+            within = fitted.within_classes(rows, self.table.y)
+        average = LikelihoodAverage.learn(self._held_out())
+        return ClassPredictor(fitted, average=average, within=within)
 
     def held_out(self) -> HeldOut:
         """Return the evidence on each case from a fit without its fold, selection included."""
@@ -52,13 +56,14 @@ class ClassFitting(ExactFitting):
         """Return the same for each likelihood, the model's own first."""
         sets = self._folds(LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size))
         self.table.check_classes_left(sets)
-        return self._seen_by(self.fits_without(sets)[0])
+        return self._seen_by(next(self.fits_without(sets)))
 
     def _predictor_of(self, fitted: GuardedClasses, values: Values, y: Any) -> ClassPredictor:
         if self.dependence != "correlated":
             return ClassPredictor(fitted)
         rows = fitted.rows(values(), self.table.label)
-        return ClassPredictor(fitted, within=fitted.within_classes(rows, y))
+        within = fitted.within_classes(rows, y).by_cases(rows, y, self.table.classes.size)
+        return ClassPredictor(fitted, within=within)
 
     def log_proba_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
@@ -76,7 +81,7 @@ class ClassFitting(ExactFitting):
         self, sets: list[LeftOut], level: float
     ) -> list[tuple[Floats, Floats, Floats]]:
         """Return, for each set, probabilities of the cases asked for, lower and upper ends."""
-        return [self._interval(fit, level) for fit in self._whole_fits_without(sets, None)[0]]
+        return [self._interval(fit, level) for fit in next(self._whole_fits_without(sets, None))]
 
     def _interval(self, fit: LeftOutFit, level: float) -> tuple[Floats, Floats, Floats]:
         label = self.table.label
@@ -89,20 +94,20 @@ class ClassFitting(ExactFitting):
 
     def _whole_fits_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None
-    ) -> list[list[LeftOutFit]]:
+    ) -> Iterator[Iterator[LeftOutFit]]:
         """Fit as `fits_without` does, and learn the guard without each set."""
-        guards = self.dependence != "none"
-        inner: list[list[LeftOut]] = [self._folds(left) if guards else [] for left in sets]
-        together = [*sets, *(left for folds in inner for left in folds)]
+        if self.dependence == "none":
+            self.table.check_classes_left(sets)
+            yield from self.fits_without(sets, rules)
+            return
+        inner = [self._folds(left) for left in sets]
+        # Each set is followed by its folds, so that the fits of one set are there at a time.
+        together = [
+            each for left, folds in zip(sets, inner, strict=True) for each in (left, *folds)
+        ]
         self.table.check_classes_left(together)
-        results = []
         for fits in self.fits_without(together, rules):
-            outer, rest = fits[: len(sets)], iter(fits[len(sets) :])
-            if guards:
-                seen = [self._seen_by([next(rest) for _ in folds]) for folds in inner]
-                outer = [fit.guarded(cases) for fit, cases in zip(outer, seen, strict=True)]
-            results.append(outer)
-        return results
+            yield (next(fits).guarded(self._seen_by(islice(fits, len(folds)))) for folds in inner)
 
     def _folds(self, left: LeftOut) -> list[LeftOut]:
         """Return sets that also leave out a fold of the remaining cases."""
@@ -111,14 +116,15 @@ class ClassFitting(ExactFitting):
         n = self.table.y.size
         return [LeftOut.rows(np.union1d(left.out, fold), n, asked=fold) for fold in folds]
 
-    def _seen_by(self, fits: list[LeftOutFit]) -> list[HeldOut]:
+    def _seen_by(self, fits: Iterable[LeftOutFit]) -> list[HeldOut]:
         """Return the evidence on the cases of each fold from the fit without it, by likelihood."""
-        parts = [
-            fit.predictor.log_evidence(fit.predictor.fitted.rows(fit.rows, self.table.label))
-            for fit in fits
-        ]
-        priors = [np.tile(fit.predictor.log_prior(), (len(fit.rows), 1)) for fit in fits]
-        rows = np.concatenate([fit.left.asked for fit in fits])
+        parts, priors, asked = [], [], []
+        for fit in fits:
+            predictor = fit.predictor
+            parts.append(predictor.log_evidence(predictor.fitted.rows(fit.rows, self.table.label)))
+            priors.append(np.tile(predictor.log_prior(), (len(fit.rows), 1)))
+            asked.append(fit.left.asked)
+        rows = np.concatenate(asked)
         order = np.argsort(rows)
         y, prior = self.table.y[rows[order]], np.concatenate(priors)[order]
         evidence = np.concatenate(parts, axis=1)[:, order]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from unselected._typing import Floats, Ints
 from unselected.columns.dask import DaskColumns
-from unselected.estimators.cautions import check_replicates
+from unselected.estimators.cautions import check_replicates, check_variation
 from unselected.estimators.inputs import TrainingTable, check_training, is_missing
 from unselected.estimators.parameters import check_choice, check_pseudocounts, check_whole
 from unselected.estimators.predicting import ExplainedPredictions
@@ -198,6 +198,7 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
+        check_variation(learned.scores, rule)
         if groups is None:
             check_replicates(learned.key_values, fitting.table.y)
         self._remember(fitting, learned)
@@ -287,8 +288,10 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         """Return the effects of the kept features: naive estimates and posterior means.
 
         A feature is kept because it looks strong, so its naive estimate is too large. The posterior
-        is conditioned on the selection and corrects for that. Effects are those of the values as
-        they are modelled: with ``marginals_`` "normal" of their normal scores.
+        is conditioned on the selection and corrects for that. Real-valued features have a
+        ``mean_difference`` in units of the deviation within classes, of the values as they are
+        modelled: with ``marginals_`` "normal" of their normal scores. ``raw_difference`` is in the
+        units of the column.
 
         Parameters
         ----------

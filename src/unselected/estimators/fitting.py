@@ -5,9 +5,10 @@ predictor. Models with an exact posterior can also be fitted again without some 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -158,22 +159,26 @@ class ExactFitting(Fitting):
 
     def fits_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None = None
-    ) -> list[list[LeftOutFit]]:
+    ) -> Iterator[Iterator[LeftOutFit]]:
         """Fit again without each of several sets of cases, by each of several rules, in one pass.
 
-        The rules differ only in k. There is a list for each rule, with a fit for each set.
+        The rules differ only in k. Yields for each rule the fits without each set, each of which is
+        made when it is asked for: all at once would take much memory.
         """
         rules = [self.rule] if rules is None else rules
         cases = self._selected_without(sets, rules)
-        lefts = sets * len(rules)
         values = KeptValues.of(self.table.X, [one.selection for one in cases])
-        fitted = self._together([self.fitted(one) for one in cases])
-        fits = []
-        for left, (_, selection, rows), model in zip(lefts, cases, fitted, strict=True):
-            own = partial(values.take, left.kept, selection)
-            predictor = self._predictor_of(model, own, self.table.y[rows])
-            fits.append(LeftOutFit(left, predictor, values.take(left.asked, selection)))
-        return [fits[start : start + len(sets)] for start in range(0, len(fits), len(sets))]
+        made = self._left_out(sets * len(rules), cases, values)
+        for _ in rules:
+            yield islice(made, len(sets))
+
+    def _left_out(
+        self, lefts: list[LeftOut], cases: list[Selected], values: KeptValues
+    ) -> Iterator[LeftOutFit]:
+        for left, one, model in zip(lefts, cases, self._together(cases), strict=True):
+            own = partial(values.take, left.kept, one.selection)
+            predictor = self._predictor_of(model, own, self.table.y[one.rows])
+            yield LeftOutFit(left, predictor, values.take(left.asked, one.selection))
 
     def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
         """Select again without each of several sets of cases."""
@@ -189,12 +194,12 @@ class ExactFitting(Fitting):
             for left, scores in zip(sets, each_scores, strict=True)
         ]
 
-    def _together(self, fitted: list[Any]) -> list[Any]:
+    def _together(self, cases: list[Selected]) -> Iterable[Any]:
         """Return the fits, with their posteriors computed together where that is faster."""
-        return fitted
+        return map(self.fitted, cases)
 
     def _predictor_of(self, fitted: Any, values: Values, y: Any) -> Predictor:  # noqa: ARG002
-        """Return the predictor of a fit; ``values`` returns the kept columns of its cases."""
+        """Return the predictor of a fit without cases; ``values`` returns its kept columns."""
         return self._unguarded(fitted)
 
     def _with_groups(self, prior: _T, selection: Selection[Any]) -> _T:

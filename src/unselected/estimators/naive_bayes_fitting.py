@@ -1,6 +1,6 @@
 """Fits of the three naive Bayes models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,9 @@ from unselected.selection.streaming import (
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.line import LineStatistics
+
+# Fits of binary features whose posteriors are computed together, and are in memory at a time.
+_AT_A_TIME = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +61,16 @@ class BernoulliFitting(ClassFitting):
             "by_total": self.model.rates == "given",
         }
 
-    def _together(self, fitted: list[FittedBernoulli]) -> list[FittedBernoulli]:
-        models = {one.model for one in fitted}
-        if len(models) != 1:
-            return fitted
-        posteriors = condition_all(models.pop(), [(one.counts, one.event) for one in fitted])
-        return [replace(one, given=each) for one, each in zip(fitted, posteriors, strict=True)]
+    def _together(self, cases: list[Selected]) -> Iterator[FittedBernoulli]:
+        for start in range(0, len(cases), _AT_A_TIME):
+            fitted = [self.fitted(one) for one in cases[start : start + _AT_A_TIME]]
+            models = {one.model for one in fitted}
+            if len(models) != 1:
+                yield from fitted
+                continue
+            posteriors = condition_all(models.pop(), [(one.counts, one.event) for one in fitted])
+            for one, given in zip(fitted, posteriors, strict=True):
+                yield replace(one, given=given)
 
     def fitted(self, selected: Selected) -> FittedBernoulli:
         """Return the model conditioned on the kept columns."""

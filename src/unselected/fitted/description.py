@@ -33,10 +33,11 @@ def describe_features(fitted: Fitted, scores: Sequence[float]) -> list[Feature]:
     features : list of dict
         ``name`` and ``score``, and what the model's ``describe`` returns. For binary features
         ``ones`` and ``cases`` by class, and the ``cut`` above which a value is a one. For classes
-        ``means`` and ``cases`` (known values) by class, and the ``deviation`` within classes. For a
-        real response the ``correlation`` with it, the ``slope`` (change of the feature for a change
-        of the response by 1), the ``mean``, the ``deviation`` around the line, and ``cases``. With
-        two groups of features also the ``related_probability``.
+        ``means`` and ``cases`` (known values) by class, and the ``deviation`` within classes; where
+        these are of normal scores, also the ``centers``, values that have the means as scores. For
+        a real response the ``correlation`` with it, the ``slope`` (change of the feature for a
+        change of the response by 1), the ``mean``, the ``deviation`` around the line, and
+        ``cases``. With two groups of features also the ``related_probability``.
     """
     features = [
         {"name": str(name), "score": float(score), **part}

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Floats
+from unselected._typing import Bools, Floats
 from unselected.fitted.effect_laws import EffectLaw, quantiles
 from unselected.fitted.listing import MOST_ROWS, listing
 
@@ -38,6 +38,23 @@ class Effect:
     low: Floats
     high: Floats
 
+    def widened(self, columns: Bools) -> "Effect":
+        """Return the effect of some columns among all; see `widened`."""
+        return Effect(*(widened(columns, getattr(self, part)) for part in _PARTS))
+
+
+def widened(columns: Bools, values: NDArray[Any]) -> NDArray[Any]:
+    """Return values of some columns among all; NaN elsewhere.
+
+    >>> widened(np.array([True, False]), np.array([3])).tolist()
+    [3.0, nan]
+    """
+    if columns.all():
+        return values
+    result = np.full(columns.size, np.nan)
+    result[columns] = values
+    return result
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureEffects:
@@ -55,7 +72,9 @@ class FeatureEffects:
         it.
     seen : dict of str to array of shape (k,)
         Observed values: ``ones_in_...`` and ``cases_in_...`` of each class for binary features,
-        ``mean_in_...`` for real-valued ones, ``slope`` with a real response.
+        ``mean_in_...`` for real-valued ones, ``slope`` with a real response. Where real-valued
+        features are modelled by their normal scores, ``mean_in_...`` is of these, and
+        ``center_in_...`` is the value that has this score.
     effects : dict of str to Effect
         Binary features: ``rate_difference``, the rate of ones in the second class minus that in the
         first, and ``log_odds_ratio``; the naive estimate of the latter adds half a case to each of
@@ -63,9 +82,10 @@ class FeatureEffects:
         class and the feature's overall rate. Real-valued features, two classes:
         ``mean_difference``, the mean in the second class minus that in the first, in units of the
         standard deviation within classes. More classes: ``mean_difference_...`` of each class from
-        the unweighted mean of all class means. Real response: ``standardized_slope``, the change of
-        the feature for a change of the response by one standard deviation, in units of the residual
-        standard deviation.
+        the unweighted mean of all class means. `SelectiveClassifier` also has ``raw_difference``,
+        or ``raw_difference_...``, the same in the units of the column. Real response:
+        ``standardized_slope``, the change of the feature for a change of the response by one
+        standard deviation, in units of the residual standard deviation.
     related_probability : array of shape (k,) or None
         Posterior probability that the effect is not 0, with ``prior="sparse"``; else None.
     level : float

@@ -17,7 +17,7 @@ from unselected._typing import Bools, ColumnNamer, Floats
 from unselected.dependence.correlated import FeatureLaws, WithinClasses, log_independent
 from unselected.fitted.base import GuardedClasses, Related, Seen, real_rows
 from unselected.fitted.bernoulli import FittedBernoulli
-from unselected.fitted.effects import Effect
+from unselected.fitted.effects import Effect, widened
 from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.json_checks import Entries, Fault, check_choice, check_list, check_record
 from unselected.fitted.json_parts import parse_names
@@ -179,19 +179,9 @@ class FittedFamilies(GuardedClasses):
         effects: dict[str, Effect] = {}
         for columns, fitted in self._parts:
             own_seen, own_effects = fitted.effects(tails)
-            seen |= {name: self._widened(columns, values) for name, values in own_seen.items()}
-            for name, effect in own_effects.items():
-                parts = (effect.naive, effect.mean, effect.low, effect.high)
-                effects[name] = Effect(*(self._widened(columns, part) for part in parts))
+            seen |= {name: widened(columns, values) for name, values in own_seen.items()}
+            effects |= {name: effect.widened(columns) for name, effect in own_effects.items()}
         return seen, effects
-
-    def _widened(self, columns: Bools, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values of some columns among all; NaN elsewhere."""
-        if columns.all():
-            return values
-        result = np.full(columns.size, np.nan)
-        result[columns] = values
-        return result
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:
         """Return what is known of each kept feature, in plain types and in their order."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
 from unselected.columns.blocks import first_fault
-from unselected.fitted.base import FittedClasses, Related, Seen, real_rows
-from unselected.fitted.effects import Effect
+from unselected.fitted.base import FittedClasses, Related, Seen, real_rows, short
+from unselected.fitted.effects import Effect, widened
 from unselected.fitted.explanations import path_contributions
 from unselected.fitted.families import FittedFamilies
 from unselected.fitted.json_checks import (
@@ -29,6 +29,7 @@ from unselected.fitted.json_checks import (
 )
 from unselected.fitted.json_parts import parse_names
 from unselected.fitted.predictor import ClassPredictor, predictor_of
+from unselected.fitted.raw_effects import raw_effects
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
 from unselected.selection.leaving_out import Marginals
@@ -233,14 +234,34 @@ class FittedStack(FittedClasses):
 
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return the effects of the kept features, by the member with all of them."""
-        return self.main.effects(tails)
+        seen, effects = self.main.effects(tails)
+        real, columns = self.main.real, ~self.is_binary
+        if real is None:
+            return seen, effects
+        own_seen, own_effects = raw_effects(real, self.normal, tails)
+        seen |= {name: widened(columns, values) for name, values in own_seen.items()}
+        return seen, effects | {
+            name: effect.widened(columns) for name, effect in own_effects.items()
+        }
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:
-        """Return what is known of each kept feature, in plain types and in their order."""
-        return self.main.describe(scores)
+        """Return what is known of each kept feature, in plain types and in their order.
+
+        ``centers`` are the values whose normal scores are the means of the classes.
+        """
+        told = self.main.describe(scores)
+        if self.normal is not None:
+            real = [told[place] for place in np.flatnonzero(~self.is_binary)]
+            means = np.reshape([entries["means"] for entries in real], (-1, self.classes.size))
+            for entries, values in zip(real, self.normal.invert(means.T).T, strict=True):
+                entries["centers"] = values.tolist()
+        return told
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
-        return self.main._own_cells(told)
+        if "centers" not in told:
+            return self.main._own_cells(told)
+        each = zip(self.classes, told["centers"], strict=True)
+        return {f"center in {label}": short(value) for label, value in each}
 
     @property
     def priors(self) -> Entries:

@@ -7,6 +7,7 @@ it is
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, ndtr
@@ -109,6 +110,28 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
     direction : array of shape (d,)
         A difference of codes: of two classes, of a class from the mean of all, or 1 for a slope.
     """
+    weights, location, variance, mean_square, nu = combination(posterior, direction)
+    with np.errstate(divide="ignore"):
+        units = np.where(mean_square > 0.0, 1.0 / np.sqrt(mean_square), 0.0)
+    return StandardizedEffect(weights, location * units, variance, nu)
+
+
+class Combination(NamedTuple):
+    """A combination of class means at the nodes: given s it is N(location, s^2 variance).
+
+    ``mean_square`` is the Q / nu of the docs, of which Q / s^2 is chi-squared with nu degrees of
+    freedom. All but ``nu``, of shape (k,), have the shape (k, nodes).
+    """
+
+    weights: Floats
+    location: Floats
+    variance: Floats
+    mean_square: Floats
+    nu: Floats
+
+
+def combination(posterior: GaussianPosterior, direction: Floats) -> Combination:
+    """Return the posterior of direction' w given s, in the units of the values."""
     c = posterior.contrasts
     log_alpha, log_variance, weights = posterior.of_related_features()
     u = np.exp(-log_alpha)
@@ -120,5 +143,4 @@ def standardized_effect(posterior: GaussianPosterior, direction: Floats) -> Stan
         location += share * (f_i * np.sqrt(lam)) * beta
         variance += share * f_i**2
     squares = c.squares(u) + posterior.shrinkage * np.exp(log_variance)[:, np.newaxis]
-    location *= np.sqrt(nu / np.where(squares > 0.0, squares, np.inf))
-    return StandardizedEffect(weights, location.T, variance.T, nu)
+    return Combination(weights, location.T, variance.T, (squares / nu).T, nu)

@@ -23,6 +23,7 @@ _WORDS = {
     "rate_difference": "Difference of rates",
     "log_odds_ratio": "Log odds ratio",
     "mean_difference": "Standardized mean difference",
+    "raw_difference": "Difference in the units of the column",
     "standardized_slope": "Standardized slope",
 }
 # The same of a class among several, with its label.
@@ -30,6 +31,7 @@ _OF_A_CLASS = {
     "rate_difference_": "Difference of the rate in {} from the overall rate",
     "log_odds_ratio_": "Log odds ratio of {} and the overall rate",
     "mean_difference_": "Standardized difference of {} from the mean of classes",
+    "raw_difference_": "Difference of {} from the mean of classes, in the units of the column",
 }
 
 

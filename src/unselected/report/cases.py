@@ -1,4 +1,4 @@
-"""What a page says of single cases: cross-validated probabilities, with intervals."""
+"""What a page says of single cases: cross-validated probabilities, and intervals of some."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from unselected._typing import Floats
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.class_fitting import N_FOLDS, dealt
 from unselected.estimators.gaussian import SelectiveGaussianNB
-from unselected.report.page import decimals, paragraph, table
+from unselected.report.page import decimals, folded_table, paragraph
 
 # How many cases a page lists.
 _MOST_CASES = 100
@@ -66,7 +66,7 @@ class CaseIntervals:
                 f"{100.0 * LEVEL:g} % of the posterior of the probability."
                 + ("" if open_cases is None else f" {_in_words(open_cases, self.y.size)}")
             )
-            + table(header, rows)
+            + folded_table(header, rows)
             + (paragraph(f"and {more} more.") if more else "")
         )
 
@@ -74,6 +74,43 @@ class CaseIntervals:
         numbers = (self.probability[i], self.lower[i], self.upper[i])
         labels = (str(self.classes[code[i]]) for code in (self.y, self.guess))
         return (str(i + 1), *labels, *map(decimals, numbers))
+
+
+def cases_section(classes: NDArray[Any], y: NDArray[np.intp], probability: Floats) -> str:
+    """Return a table of cases with cross-validated probabilities, those in doubt first.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes,)
+    y : array of shape (n_samples,)
+        Numbers of the classes.
+    probability : array of shape (n_samples, n_classes)
+    """
+    of_own = probability[np.arange(y.size), y]
+    order = np.argsort(of_own, kind="stable")
+    guess = probability.argmax(axis=1)
+    rows = [
+        (
+            str(i + 1),
+            str(classes[y[i]]),
+            decimals(of_own[i]),
+            str(classes[guess[i]]),
+            decimals(probability[i, guess[i]]),
+        )
+        for i in order[:_MOST_CASES]
+    ]
+    header = ("case", "class", "its probability", "most probable class", "its probability")
+    n_wrong = int(np.sum(guess != y))
+    more = y.size - len(rows)
+    return (
+        paragraph(
+            "Each case is predicted by fits without its fold; probabilities are means over the "
+            f"repetitions. {n_wrong} of {y.size} cases are of another class than the most probable "
+            "one. The cases whose class was least probable come first: look at these."
+        )
+        + folded_table(header, rows)
+        + (paragraph(f"and {more} more.") if more else "")
+    )
 
 
 def _in_words(n_open: int, n: int) -> str:

@@ -1,22 +1,23 @@
 """A data set with classes: both classifiers on all cases, cross-validated, and a page on them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from unselected._typing import Floats
 from unselected.calibration import DecileRow, decile_table, most_probable
-from unselected.dependence.diagnosis import DependenceReport
-from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.estimators.gaussian import SelectiveGaussianNB
+from unselected.dependence.diagnosis import Writer, as_keyword
+from unselected.estimators.classifier import SelectiveClassifier
 from unselected.experiments import ComparisonRow, compare, comparison_table
+from unselected.experiments.compare import OurClassifier
 from unselected.experiments.folds import by_method
 from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
+from unselected.report.averages import AverageOfModels
 from unselected.report.cases import CaseIntervals
-from unselected.report.dependence import dependence_section
 from unselected.report.page import (
     decimals,
     digits,
@@ -27,43 +28,45 @@ from unselected.report.page import (
     settings_table,
     table,
 )
+from unselected.report.paper_models import PaperModel
 from unselected.report.shared import (
     BOTH,
     best_sentence,
-    both_fitted,
     column_names,
     comparison_table_of,
     feature_table,
     interval_of_mean,
     kept_sentence,
-    posterior_figures,
     preselected_sentences,
     settings_of,
 )
 
 # A log loss this much above that of the class frequencies is not chance.
 _MUCH_WORSE = 0.05
+# What is shown of a feature in each class: the first of these that its description has.
+_SEEN = {
+    "ones": "ones in {}",
+    "centers": "typical value in {} (n known)",
+    "means": "mean in {} (n known)",
+}
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report says: both classifiers on all cases, and both cross-validated.
+    """What a report says: the corrected classifier on all cases, and methods cross-validated.
 
     ``y`` holds the numbers of the classes, and ``probability``, for each method, the
     cross-validated probabilities of all classes, averaged over the repetitions, a row for each
-    case. ``dependence`` is of the corrected classifier, fitted to all cases; ``cases`` are its
-    predictions of each case without the case's fold, with intervals.
+    case. ``own`` is what is said of this kind of classifier only.
     """
 
-    corrected: SelectiveBernoulliNB | SelectiveGaussianNB
-    uncorrected: SelectiveBernoulliNB | SelectiveGaussianNB
+    corrected: OurClassifier
     names: Sequence[str] | NDArray[Any]
     y: NDArray[np.intp]
     probability: dict[str, Floats]
     rows: dict[str, ComparisonRow]
     settings: dict[str, Any]
-    dependence: DependenceReport
-    cases: CaseIntervals
+    own: PaperModel | AverageOfModels
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
@@ -80,9 +83,7 @@ class Findings:
         if _is_overconfident(corrected, n):
             sentences.append(
                 "The overconfidence that remains after the correction does not come from the "
-                "selection. The usual reason is that features depend on each other, so the same "
-                "evidence is counted several times: treat probabilities near 0 and 1 with caution. "
-                f"The section on dependence says more. {self.dependence.advice[-1]}"
+                f"selection. {self.own.on_overconfidence}"
             )
         frequencies = self.rows.get("class frequencies")
         loss = corrected.log_loss.value
@@ -90,7 +91,7 @@ class Findings:
             sentences.append(
                 "Its probabilities were worse than the class frequencies alone, with a log loss of "
                 f"{loss:.3f} against {frequencies.log_loss.value:.3f}: where it was wrong it was "
-                "far too confident. Keep fewer features, or use another method."
+                f"far too confident. {self.own.on_failure}"
             )
         sentences += preselected_sentences(self.corrected, "the actual error rates", "low")
         return [*sentences, best_sentence(self.rows, "log_loss", "log loss", -1)]
@@ -98,14 +99,13 @@ class Findings:
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the verdict, and the HTML under each."""
         return [
+            ("Pictures", pictures(_figures(self))),
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
-            ("Cases", self.cases.section()),
-            ("Dependence between features", dependence_section(self.corrected, self.dependence)),
-            ("Pictures", pictures(_figures(self))),
+            *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            ("Method", method_section("class")),
+            ("Method", method_section("class", self.own.on_dependence)),
         ]
 
 
@@ -113,22 +113,26 @@ def examine(
     X: Any,
     y: Any,
     *,
-    classifier: SelectiveBernoulliNB | SelectiveGaussianNB,
+    classifier: OurClassifier,
+    groups: Any = None,
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
     seed: int = 0,
     provenance: dict[str, Any] | None = None,
     progress: bool = False,
+    writer: Writer = as_keyword,
 ) -> Findings:
-    """Fit a classifier with and without correction, and cross-validate both.
+    """Fit a classifier, and cross-validate it with and without correction.
 
     Parameters
     ----------
     X, y : array-like
         The data; NaN is a missing value.
-    classifier : SelectiveBernoulliNB or SelectiveGaussianNB
+    classifier : SelectiveClassifier, SelectiveBernoulliNB or SelectiveGaussianNB
         What to fit; it is not changed.
+    groups : array-like, default=None
+        Cases of the same group stay together in all folds; for a `SelectiveClassifier`.
     names : sequence of str, default=None
         Names of the columns of X.
     n_splits, n_repeats, seed
@@ -137,37 +141,56 @@ def examine(
         More settings to show: the input file, its hash.
     progress : bool
         Show it on stderr.
+    writer : callable
+        How advice writes a parameter and its value; by default as a Python keyword.
 
     Returns
     -------
     findings : Findings
     """
-    corrected, uncorrected = both_fitted(classifier, X, y)
+    grouped = {} if groups is None else {"groups": groups}
+    corrected = clone(classifier).set_params(correct_selection=True).fit(X, y, **grouped)
     names = column_names(corrected, names)
     records = compare(
         X,
         y,
         k=max(1, corrected.selection_.indices.size),
         classifier=classifier,
+        groups=groups,
         n_splits=n_splits,
         n_repeats=n_repeats,
         seed=seed,
         progress=progress,
     )
-    folds = f"{n_repeats} x {n_splits}-fold, stratified"
+    together = "" if groups is None else ", groups kept together"
+    folds = f"{n_repeats} x {n_splits}-fold, stratified{together}"
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    probability = {
+        method: np.mean([record.probability for record in group], axis=0)
+        for method, group in by_method(records).items()
+    }
     return Findings(
         corrected=corrected,
-        uncorrected=uncorrected,
         names=names,
         y=codes,
-        probability={
-            method: np.mean([record.probability for record in group], axis=0)
-            for method, group in by_method(records).items()
-        },
+        probability=probability,
         rows={row.method: row for row in comparison_table(records, y, seed=seed)},
         settings=settings_of(classifier, seed, folds, provenance),
-        dependence=corrected.dependence_report(),
+        own=_own_findings(corrected, X, y, probability["corrected"], groups is not None, writer),
+    )
+
+
+def _own_findings(
+    corrected: OurClassifier, X: Any, y: Any, probability: Floats, grouped: bool, writer: Writer
+) -> PaperModel | AverageOfModels:
+    """Return what is said of this kind of classifier only."""
+    codes = np.unique(np.asarray(y), return_inverse=True)[1]
+    if isinstance(corrected, SelectiveClassifier):
+        return AverageOfModels(corrected, codes, probability, grouped, writer)
+    return PaperModel(
+        corrected=corrected,
+        uncorrected=clone(corrected).set_params(correct_selection=False).fit(X, y),
+        dependence=replace(corrected.dependence_report(), writer=writer),
         cases=CaseIntervals.of(corrected, X, codes),
     )
 
@@ -209,15 +232,25 @@ def _comparison(findings: Findings) -> str:
 
 def _features(findings: Findings) -> str:
     model = findings.corrected
-    bits = isinstance(model, SelectiveBernoulliNB)
-    by_class, field = ("ones in {}", "ones") if bits else ("mean in {} (n known)", "means")
+    described = model.panel().predictor.fitted.describe(model.scores_)
+    kinds = {_kind_of(told) for told in described}
+    words = [words for kind, words in _SEEN.items() if kind in kinds]
+    header = [" or ".join(each.format(label) for each in words) for label in model.classes_]
+    return feature_table(model, findings.names, header, _seen)
 
-    def cells(told: dict[str, Any]) -> list[str]:
-        each = zip(told[field], told["cases"], strict=True)
-        return [f"{value} of {n}" if bits else f"{digits(value)} ({n})" for value, n in each]
 
-    header = [by_class.format(label) for label in model.classes_]
-    return feature_table(model, findings.names, header, cells)
+def _kind_of(told: dict[str, Any]) -> str:
+    """Return what is shown of a feature, given its description."""
+    return next(kind for kind in _SEEN if kind in told)
+
+
+def _seen(told: dict[str, Any]) -> list[str]:
+    """Return what was seen of a feature in each class."""
+    kind = _kind_of(told)
+    each = zip(told[kind], told["cases"], strict=True)
+    if kind == "ones":
+        return [f"{ones} of {n}" for ones, n in each]
+    return [f"{digits(value)} ({n})" for value, n in each]
 
 
 def _calibration(findings: Findings) -> str:
@@ -248,29 +281,31 @@ def _cells(row: DecileRow) -> tuple[str, str, str]:
 
 
 def _figures(findings: Findings) -> list[tuple[str, Any]]:
-    classes = findings.corrected.classes_
-    meaning = f" (class 1 is {classes[1]})" if classes.size == 2 else ""
     figures: list[tuple[str, Any]] = [
-        (f"Reliability, {method}{meaning}", _reliability(findings, method)) for method in BOTH
+        (f"Reliability, {method}", _reliability(findings, method)) for method in BOTH
     ]
-    figures.append((f"Each case with and without correction{meaning}", _scatter(findings)))
-    return figures + posterior_figures(
-        findings.corrected, findings.uncorrected, "How alike the classes are, given the data"
-    )
+    figures.append(("Each case with and without correction", _scatter(findings)))
+    return figures + findings.own.figures()
 
 
 def _reliability(findings: Findings, method: str) -> ReliabilityDisplay:
     """Return the reliability curve; its band is seeded, so pages are reproducible."""
-    pos_label = 1 if findings.corrected.classes_.size == 2 else None
+    happened, probability = _judged_cases(findings, method)
+    classes = findings.corrected.classes_
+    if classes.size > 2:
+        return ReliabilityDisplay.from_predictions(
+            happened, probability, pos_label=None, random_state=0
+        )
     return ReliabilityDisplay.from_predictions(
-        *_judged_cases(findings, method), pos_label=pos_label, random_state=0
+        classes[happened], probability, pos_label=classes[1], random_state=0
     )
 
 
 def _scatter(findings: Findings) -> ProbabilityScatterDisplay:
     corrected, uncorrected = (findings.probability[method] for method in BOTH)
-    if corrected.shape[1] > 2:
+    classes = findings.corrected.classes_
+    if classes.size > 2:
         return ProbabilityScatterDisplay.from_most_probable(findings.y, corrected, uncorrected)
     return ProbabilityScatterDisplay.from_predictions(
-        findings.y, corrected[:, 1], uncorrected[:, 1]
+        classes[findings.y], corrected[:, 1], uncorrected[:, 1], pos_label=classes[1]
     )

@@ -13,6 +13,9 @@ CITATION = (
     "of Statistics, University of Toronto."
 )
 
+# Rows of a long table that are shown at once.
+_UNFOLDED = 20
+
 
 def page(title: str, verdict: Sequence[str], sections: Sequence[tuple[str, str]]) -> str:
     """Return a whole page: what the numbers mean, and HTML by its headings."""
@@ -45,6 +48,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f'<div class="wide">{whole}</div>'
 
 
+def folded_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of which a reader sees the first rows, and opens the others.
+
+    >>> folded_table(["a"], [["1"]]) == table(["a"], [["1"]])
+    True
+    """
+    first, others = rows[:_UNFOLDED], rows[_UNFOLDED:]
+    if not others:
+        return table(header, rows)
+    summary = f"<summary>{len(others)} more rows</summary>"
+    return f"{table(header, first)}<details>{summary}{table(header, others)}</details>"
+
+
 def pictures(figures: Sequence[tuple[str, Any]]) -> str:
     """Return drawn displays, each with its caption."""
     return "".join(
@@ -59,14 +75,14 @@ def settings_table(settings: dict[str, Any]) -> str:
     return table(("setting", "value"), rows)
 
 
-def method_section(response: str) -> str:
-    """Return what was done, in words, and the reference."""
+def method_section(response: str, dependence: str = "") -> str:
+    """Return what was done, in words, also about dependence between features; the reference."""
+    last = "It does not remove the bias that dependence between features causes."
     return paragraph(
         f"The features most related to the {response} were selected, and a naive Bayes model was "
         "conditioned on the selected features and on the fact that each of the others looked too "
         "weak to be selected. That second part removes the bias that selection causes: part of "
-        "what is selected out of many features looks good by chance only. It does not remove the "
-        "bias that dependence between features causes."
+        f"what is selected out of many features looks good by chance only. {dependence or last}"
     ) + paragraph(CITATION)
 
 
@@ -112,8 +128,9 @@ background:#fff}
 h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid #999;margin-top:2rem}
 table{border-collapse:collapse;font-size:.85rem}
 th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #ddd;vertical-align:top}
-th:first-child,td:first-child{text-align:left}
+th:first-child,td:first-child{text-align:left}td+td{white-space:nowrap}
 .wide{overflow-x:auto}
+summary{cursor:pointer;font-size:.85rem;margin:.5rem 0}
 figure{display:inline-block;margin:0 1rem 1rem 0;width:28rem;max-width:100%;vertical-align:top}
 figure svg{width:100%;height:auto}
 figcaption{font-size:.85rem;color:#333}

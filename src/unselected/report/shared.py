@@ -11,11 +11,18 @@ from numpy.typing import NDArray
 from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
-from unselected.estimators.exact import ExactEstimator
+from unselected.estimators.selecting import SelectiveEstimator
 from unselected.experiments.folds import with_and_without_correction
 from unselected.fitted.description import score_text
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
-from unselected.report.page import decimals, digits, paragraph, table, with_interval
+from unselected.report.page import (
+    decimals,
+    digits,
+    folded_table,
+    paragraph,
+    table,
+    with_interval,
+)
 
 BOTH = ("corrected", "uncorrected")
 
@@ -24,7 +31,7 @@ _MOST_FEATURES = 100
 # Pictures of effects, of many classes.
 _MOST_EFFECTS = 6
 
-E = TypeVar("E", bound=ExactEstimator)
+E = TypeVar("E", bound=SelectiveEstimator)
 Names = Sequence[str] | NDArray[Any]
 Show = Callable[[float], str]
 
@@ -35,7 +42,7 @@ def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
     return models["corrected"].fit(X, y), models["uncorrected"].fit(X, y)
 
 
-def column_names(fitted: ExactEstimator, names: Names | None) -> Names:
+def column_names(fitted: SelectiveEstimator, names: Names | None) -> Names:
     """Return the names of the columns: as given, those of the table, or numbers."""
     if names is None:
         numbered = [f"column {j}" for j in range(fitted.n_features_in_)]
@@ -46,7 +53,7 @@ def column_names(fitted: ExactEstimator, names: Names | None) -> Names:
 
 
 def settings_of(
-    estimator: ExactEstimator,
+    estimator: SelectiveEstimator,
     seed: int,
     cross_validation: str,
     provenance: dict[str, Any] | None,
@@ -75,13 +82,13 @@ def interval_of_mean(fraction: Estimate, n: int) -> tuple[float, float]:
     return exact_interval(round(fraction.value * n), n, fraction.level)
 
 
-def kept_sentence(fitted: ExactEstimator) -> str:
+def kept_sentence(fitted: SelectiveEstimator) -> str:
     """Return how many features were kept."""
     selection = fitted.selection_
     return f"{selection.indices.size} of {selection.n_features} features were kept."
 
 
-def preselected_sentences(fitted: ExactEstimator, spoilt: str, how: str) -> list[str]:
+def preselected_sentences(fitted: SelectiveEstimator, spoilt: str, how: str) -> list[str]:
     """Return what has to be said if the columns were preselected; nothing otherwise."""
     if fitted.preselected_from is None:
         return []
@@ -92,7 +99,7 @@ def preselected_sentences(fitted: ExactEstimator, spoilt: str, how: str) -> list
 
 
 def feature_table(
-    fitted: ExactEstimator,
+    fitted: Any,
     names: Names,
     header: Sequence[str],
     cells: Callable[[dict[str, Any]], Sequence[str]],
@@ -124,7 +131,7 @@ def feature_table(
     ]
     more = order.size - _MOST_FEATURES
     ending = paragraph(f"and {more} more.") if more > 0 else ""
-    return table(("feature", score, *header, "at the cut"), rows) + ending
+    return folded_table(("feature", score, *header, "at the cut"), rows) + ending
 
 
 def comparison_table_of(rows: Mapping[str, Any], shown: Mapping[str, tuple[str, Show]]) -> str:
@@ -144,9 +151,10 @@ def best_sentence(rows: Mapping[str, Any], field: str, words: str, sign: int) ->
     """Return which method was best; the larger the field the better if the sign is 1, else -1."""
     value = {method: getattr(row, field).value for method, row in rows.items()}
     best = max(value, key=lambda method: sign * value[method])
+    others = [method for method in BOTH if method != best]
     return (
         f"Of the methods compared below, {best!r} had the best {words}, {value[best]:.3f}; "
-        f"corrected had {value['corrected']:.3f}, uncorrected {value['uncorrected']:.3f}."
+        f"{', '.join(f'{method!r} had {value[method]:.3f}' for method in others)}."
     )
 
 
@@ -157,15 +165,16 @@ def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tu
     if corrected.threshold_ is not None:
         display = OmissionProbabilityDisplay.from_estimator(corrected)
         figures.append(("Probability that a feature is omitted", display))
-    return figures + _effect_figures(corrected)
+    return figures + effect_figures(corrected)
 
 
-def _effect_figures(corrected: Any) -> list[tuple[str, Any]]:
+def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
     """Return a picture of the kept features' effects; one per class if there are more than two."""
     effects = corrected.feature_effects()
     if len(effects) == 0:
         return []
-    names = (name for name in effects.effects if not name.startswith("log_odds_ratio"))
-    shown = list(names)[:_MOST_EFFECTS]
+    # Columns have units of their own, which do not share an axis.
+    left_out = ("log_odds_ratio", "raw_difference")
+    shown = [name for name in effects.effects if not name.startswith(left_out)][:_MOST_EFFECTS]
     caption = "Effects of the kept features, at face value and with selection accounted for"
     return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]

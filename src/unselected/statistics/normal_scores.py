@@ -65,6 +65,25 @@ class NormalScores:
             result[:, j] = np.where(np.isnan(x), np.nan, known)
         return result
 
+    def invert(self, scores: Floats) -> Floats:
+        """Return the values that have these scores, (n, k); NaN stays NaN.
+
+        Beyond the scores of the training values this is the straight line of `apply`, to the same
+        end: scores that no value has give the value at that end.
+
+        >>> normal = NormalScores.learn(np.array([[1.0], [10.0], [100.0]]))
+        >>> normal.invert(normal.apply(np.array([[1.0], [10.0], [55.0]]))).round(9).ravel().tolist()
+        [1.0, 10.0, 55.0]
+        """
+        result = np.empty(scores.shape)
+        each = zip(self.values, self.scores, self.slopes, strict=True)
+        for j, (values, own, slope) in enumerate(each):
+            z = scores[:, j]
+            beyond = np.clip(z - np.clip(z, own[0], own[-1]), -_TAIL, _TAIL)
+            known = np.interp(z, own, values) + (beyond / slope if slope > 0.0 else 0.0)
+            result[:, j] = np.where(np.isnan(z), np.nan, known)
+        return result
+
     def take(self, columns: Ints) -> "NormalScores":
         """Return the transform of some columns."""
         values, scores = (
