@@ -12,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 LOST = [2, 9, 30]
 
 

@@ -23,6 +23,8 @@ from unselected import (
 from unselected.estimators.leave_one_out import KPath, LeaveOneOutFit
 from unselected.models.bernoulli import BernoulliModel
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 N, P = 26, 120
 
 

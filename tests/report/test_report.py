@@ -14,6 +14,8 @@ from unselected.estimators.class_fitting import N_FOLDS, dealt
 from unselected.report import examine, examine_regression, report, verdict
 from unselected.report.cases import CaseIntervals, _in_words
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 @pytest.fixture(scope="module")
 def findings():
