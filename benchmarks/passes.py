@@ -168,6 +168,8 @@ def bench_many_cases(_: int, repetitions: int) -> None:
             work = partial(SelectiveBernoulliNB(k=50, rates=rates).fit, X[:n], y[:n])
             found.append(seconds_of(work, min(repetitions, 3)))
     what = "p = 2000 uint8, k = 50: whole fit"
+    few, some, _many = times["uniform"]
+    report(f"{what}, n = 2000 against n = 500", some, few, some / few, "at most 100 ms")
     report_growth(f"exponent in n, {what}", sizes, times["uniform"], "at most 1")
     report_growth(f"the same, rates given, {what}", sizes[:2], times["given"], "")
 

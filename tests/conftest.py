@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from unselected.estimators import stack_fitting
+from unselected.estimators import class_fitting, stack_fitting
 
 TESTS = Path(__file__).parent
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
@@ -36,6 +36,7 @@ SLOW = (
     "fitted/test_rate_effects",
     "fitted/test_stack",
     "frozen",
+    "models/test_batch",
     "models/test_coarse",
     "models/test_factor",
     "models/test_gaussian",
@@ -95,4 +96,16 @@ def few_divisions():
     """Divide cases into folds once, not ten times: the same steps in a tenth of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stack_fitting, "_MOST_DIVISIONS", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_folds():
+    """Leave out three folds, not ten, where powers of likelihoods and weights are learned.
+
+    This is for tests of what does not depend on how well they are learned.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_fitting, "N_FOLDS", 3)
+        patch.setattr(stack_fitting, "_N_FOLDS", 3)
         yield

@@ -31,6 +31,8 @@ from unselected.cli.wording import as_option
 from unselected.files.models import load_model
 from unselected.files.tables import read_table
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 SCRIPT = Path(sys.executable).with_name("unselected")
 
 

@@ -11,6 +11,8 @@ from unselected.cli import main
 from unselected.files.models import load_model
 from unselected.files.writing import write_csv
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

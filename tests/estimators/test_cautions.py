@@ -17,6 +17,8 @@ from unselected import (
     SelectiveNaiveRegressor,
 )
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 LOST = [2, 9, 30]
 
 

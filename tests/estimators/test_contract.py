@@ -12,6 +12,8 @@ import pytest
 import unselected
 from unselected import SelectiveClassifier
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 ESTIMATORS = [
     getattr(unselected, name) for name in unselected.__all__ if name.startswith("Selective")
 ]

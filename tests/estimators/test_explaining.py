@@ -13,6 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
 from unselected.fitted.prevalence import log_prevalence
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 KINDS = {
     "binary": SelectiveBernoulliNB(k=6),
     "binary, sparse": SelectiveBernoulliNB(k=6, prior="sparse"),

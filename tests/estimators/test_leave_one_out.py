@@ -25,6 +25,8 @@ from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.leave_one_out import KPath, LeaveOneOutFit
 from unselected.models.bernoulli import BernoulliModel
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 N, P = 26, 120
 
 

@@ -182,7 +182,7 @@ LEFT_OUT = [
 @pytest.mark.parametrize(("name", "data"), LEFT_OUT)
 def test_leaving_out_is_fitting_again(name, data, seed):
     n = 12
-    X, y = words(seed, **DATA[data], n=n, p=24)
+    X, y = words(seed, **DATA[data], n=n, p=18)
     model = model_for(name, data)
     fitted = clone(model).fit(X, y)
     ours = fitted.loo_predict_proba()

@@ -11,6 +11,8 @@ from unselected import (
     SelectiveNaiveRegressor,
 )
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 # Every option of the selection is in one of these, for counts and for sums.
 ESTIMATORS = [
     SelectiveBernoulliNB(threshold=0.05, binarize="median"),

@@ -242,7 +242,7 @@ def test_missing_values_are_filled_in_for_the_usual_methods_only(seed):
 
 
 def test_missing_bits_are_filled_in_for_the_usual_methods_only(seed):
-    X, y = three_classes(seed, p=20)
+    X, y = three_classes(seed, p=8)
     X = with_holes(X, seed)
     usual = "SelectKBest + BernoulliNB"
     ours = SelectiveBernoulliNB(k=4, binarize=0.25)

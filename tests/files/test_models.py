@@ -36,7 +36,10 @@ from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 
 # New rows are from other populations than the training cases; the warning is tested elsewhere.
-pytestmark = pytest.mark.filterwarnings("ignore:.* outside of their training range")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* outside of their training range"),
+    pytest.mark.usefixtures("few_folds"),
+]
 
 
 PROVENANCE = {

@@ -9,6 +9,8 @@ from scipy.special import logsumexp
 from unselected import SelectiveClassifier
 from unselected.files.models import ModelError, load_model, save_model
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def mixed_data(seed, n=60, p=120, n_classes=2, missing=0.0):
     rng = np.random.default_rng(seed)

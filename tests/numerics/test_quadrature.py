@@ -105,3 +105,18 @@ def test_a_peak_without_hope_is_not_looked_at():
     (peak,), _ = find_peaks(log_density, -9.0, 9.0)
     assert peak.place == pytest.approx(-5.1, abs=0.02)
     assert np.concatenate(asked[1:]).max() < 0.0
+
+
+def test_a_rough_density_finds_the_peak_and_the_exact_one_is_integrated():
+    asked = []
+
+    def exact(x):
+        asked.append(x)
+        return -0.5 * ((x - 2.0) / 0.01) ** 2
+
+    def rough(x):
+        return np.round(-0.5 * ((x - 2.0) / 0.01) ** 2, 1)
+
+    _, log_terms = trapezoid(exact, -9.0, 9.0, rough=rough)
+    assert np.exp(log_terms).sum() == pytest.approx(0.01 * np.sqrt(2 * np.pi), rel=1e-9)
+    assert np.all(np.abs(np.concatenate(asked) - 2.0) < 1.0)  # never far from the mass

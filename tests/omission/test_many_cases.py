@@ -13,6 +13,7 @@ from unselected.models.count_terms import (
     ThetaRule,
 )
 from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial_integral import EXACT, ROUGH
 from unselected.omission.count_tables import CountTable
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
 
@@ -77,3 +78,24 @@ def test_a_finer_rule_changes_nothing():
             probabilities(many_cases(sizes, cut, finer, needs_below=True)(u)) for finer in (1, 3)
         )
         np.testing.assert_allclose(once, thrice, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("sizes", [(300, 300), (1800, 200), (980, 1020)], ids=str)
+def test_rough_probabilities_have_seven_digits(sizes):
+    """Enough to find where the likelihood of ten thousand features has its mass."""
+    for cut in (Fraction(1, 300), Fraction(1, 20)):
+        omission = ManyCases(sizes, cut, 1, needs_below=True)
+        terms = ManyCasesPairs(sizes, NO_FEATURE, omission, 1)
+        for u in (0.0, 1e-9, 1e-4, 1 / 300, 0.1, 20.0):
+            exact, rough = (probabilities(terms.at(u, each).omission) for each in (EXACT, ROUGH))
+            np.testing.assert_allclose(rough, exact, rtol=1e-6, atol=1e-7)
+
+
+def test_the_order_of_the_classes_does_not_matter():
+    cut = Fraction(36, 1000)
+    for u in (0.0, 1e-3, 0.5):
+        found, turned = (
+            probabilities(many_cases(sizes, cut, 1, needs_below=True)(u))
+            for sizes in ((80, 500), (500, 80))
+        )
+        np.testing.assert_allclose(found, turned, rtol=1e-12)

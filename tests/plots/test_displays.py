@@ -29,6 +29,8 @@ from unselected.datasets import make_paper_simulation
 from unselected.plots.concentration import posterior_of
 from unselected.plots.style import METHOD_STYLES, styles_of
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 SOURCE = Path(__file__).parent.parent.parent / "src" / "unselected"
 METHODS = ("corrected", "uncorrected")
 

@@ -20,6 +20,8 @@ from unselected.experiments import compare
 from unselected.report import examine, examine_regression, report, verdict
 from unselected.report.cases import CaseIntervals, _in_words
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 @pytest.fixture(scope="module")
 def findings():

@@ -5,7 +5,7 @@ import pytest
 from counting_oracle import assert_counts_are, brute_counts
 
 from unselected.statistics.counting import count_classes
-from unselected.statistics.leaving_out import LeftOut, counts_without
+from unselected.statistics.leaving_out import LeftOut, bit_counts_without, counts_without
 
 N, P = 23, 40
 LABEL = "column {}".format
@@ -70,3 +70,26 @@ def test_values_that_are_no_numbers_are_named():
     X[2, 11] = np.inf
     with pytest.raises(ValueError, match="column 11 has infinity in row 2"):
         list(counts_without(X, y, "auto", LABEL, SETS["nobody"], missing_allowed=True))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("sets", [*SETS, "folds of two divisions"])
+def test_bits_of_sets_that_are_summed_together(sets, compiled, seed):
+    kernels = pytest.importorskip("unselected.numerics.compiled") if compiled else None
+    rng = np.random.default_rng(seed)
+    bits = (rng.random((N, P)) < rng.random(P)).astype(np.uint8)
+    y = rng.permutation(N) % 3
+    some = SETS.get(sets, [])
+    if sets not in SETS:
+        fold_of = [rng.permutation(N) % 4 for _ in range(2)]
+        everyone = LeftOut.rows(np.array([], dtype=np.intp), N)
+        some = [
+            everyone,
+            *(LeftOut.rows(np.flatnonzero(f == i), N) for f in fold_of for i in range(4)),
+        ]
+    found = list(bit_counts_without(bits, y, some, 3, kernels))
+    expected = [counts for counts, _ in counts_without(bits, y, None, LABEL, some, n_classes=3)]
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.ones, other.ones)
+        np.testing.assert_array_equal(one.sizes, other.sizes)

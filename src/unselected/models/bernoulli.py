@@ -212,13 +212,18 @@ class BernoulliModel:
         if self.quadrature == "paper":
             log_u = ConcentrationPrior(self.a, self.b).quantile_nodes(30)
             return log_u, log_likelihood(log_u) - np.log(log_u.size)
-        return self._integrated(likelihood, log_likelihood)
+
+        def rough(log_u: Floats) -> Floats:
+            return np.array([likelihood.log_total_roughly(x) for x in log_u])
+
+        return self._integrated(likelihood, log_likelihood, rough=rough)
 
     def _integrated(
         self,
         likelihood: "Likelihood",
         log_likelihood: LogFunction,
         tolerance: float = TOLERANCE,
+        rough: LogFunction | None = None,
     ) -> tuple[Floats, Floats]:
         return self.concentration.integrate(
             log_likelihood,
@@ -227,6 +232,7 @@ class BernoulliModel:
             log_bound=lambda log_u: np.full(log_u.shape, likelihood.log_bound),
             refinement=self.refinement,
             tolerance=tolerance,
+            rough=rough,
         )
 
 

@@ -26,6 +26,7 @@ from unselected.models.count_terms import (
 from unselected.models.shared_table import SharedTables, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
 from unselected.omission.several_classes import SeveralClasses
@@ -96,6 +97,7 @@ class Likelihood:
         self._tables = PmfTables(self._nodes[0], self.n_cases)
         self._terms = self._by_pattern()
         self._records: dict[float, Record] = {}
+        self._rough_totals: dict[float, float] = {}
 
     def _by_pattern(self) -> list[tuple[Ints, Ints, AnyTerms]]:
         """Return, for each pattern of known values, its vectors, its kinds, and their terms."""
@@ -165,18 +167,25 @@ class Likelihood:
         """Return the terms at one value of alpha."""
         key = float(log_u) if log_u > _AS_NULL else NULL
         if key not in self._records:
-            self._records[key] = self._compute(float(np.exp(key)))
+            self._records[key] = self._compute(float(np.exp(key)), EXACT)
         return self._records[key]
 
-    def _compute(self, u: float) -> Record:
+    def log_total_roughly(self, log_u: float) -> float:
+        """Return the log likelihood with few digits where that is faster, the event included."""
+        key = float(log_u) if log_u > _AS_NULL else NULL
+        if key not in self._rough_totals:
+            self._rough_totals[key] = self._compute(float(np.exp(key)), ROUGH).log_total
+        return self._rough_totals[key]
+
+    def _compute(self, u: float, accuracy: Accuracy) -> Record:
         if len(self._terms) == 1 and self.event.kinds is None:
-            return self._compute_alike(u)
+            return self._compute_alike(u, accuracy)
         n_vectors = self.n_equal.size
         log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
         kinds = self.event.kinds
         logs = self._without_cut(1 if kinds is None else kinds.totals.size)
         for vectors, told, terms in self._terms:
-            found = terms.at(u)
+            found = terms.at(u, accuracy)
             log_counts[vectors], mean_theta[vectors] = found.log_counts, found.mean_theta
             if found.omission is None:
                 continue
@@ -194,10 +203,10 @@ class Likelihood:
         """Return the log probabilities where there is no cut: every feature is below."""
         return np.repeat([[0.0], [-np.inf], [0.0]], n_kinds, axis=1)
 
-    def _compute_alike(self, u: float) -> Record:
+    def _compute_alike(self, u: float, accuracy: Accuracy) -> Record:
         """Return the terms where all features have the same numbers of known values."""
         ((_, _, terms),) = self._terms
-        found = terms.at(u)
+        found = terms.at(u, accuracy)
         log_counts, logs = found.log_counts, self._without_cut(1)
         if found.omission is not None:
             if self.rates == "given":

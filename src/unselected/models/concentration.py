@@ -55,6 +55,7 @@ class ConcentrationPrior:
         growth: float = 0.0,
         refinement: int = 1,
         tolerance: float = TOLERANCE,
+        rough: LogFunction | None = None,
     ) -> tuple[Floats, Floats]:
         """Place nodes over the mass of prior times likelihood.
 
@@ -70,6 +71,8 @@ class ConcentrationPrior:
             The largest rate at which the bound grows with log u.
         refinement, tolerance
             See `trapezoid`.
+        rough : callable, optional
+            The log likelihood with few digits, at a lower cost: it finds where the mass is.
 
         Returns
         -------
@@ -80,11 +83,13 @@ class ConcentrationPrior:
             return self._few_nodes(log_likelihood)
         log_n = float(np.log(n))
 
-        def log_density(v: Floats) -> Floats:
-            return np.asarray(self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n)))
+        def density_with(log_likelihood: LogFunction) -> LogFunction:
+            return lambda v: np.asarray(self.log_prior(v, log_n) + log_likelihood(_log_u(v, log_n)))
 
-        low, high = self._bounds(log_density, log_n, n_features, log_bound, growth)
-        v, log_terms = trapezoid(log_density, low, high, refinement, tolerance)
+        log_density = density_with(log_likelihood)
+        scanned = log_density if rough is None else density_with(rough)
+        low, high = self._bounds(scanned, log_n, n_features, log_bound, growth)
+        v, log_terms = trapezoid(log_density, low, high, refinement, tolerance, scanned)
         return _log_u(v, log_n), log_terms
 
     def _few_nodes(self, log_likelihood: LogFunction) -> tuple[Floats, Floats]:

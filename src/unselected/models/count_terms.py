@@ -10,7 +10,7 @@ import numpy as np
 
 from unselected._typing import Floats, Ints
 from unselected.numerics.beta_binomial import CountLaw
-from unselected.numerics.beta_binomial_integral import log_counts_and_theta
+from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, log_counts_and_theta
 from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
 from unselected.omission.count_tables import CountTable, Omission, joint_table
@@ -126,9 +126,9 @@ class ManyCasesTerms:
     omission: AtAlpha | None
     refinement: int
 
-    def at(self, u: float) -> Terms:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:
         """Return the terms at one alpha = 1 / u."""
-        logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement)
+        logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement, accuracy)
         return Terms(logs, theta, None if self.omission is None else self.omission.at(u))
 
 
@@ -149,11 +149,11 @@ class ManyCasesPairs:
     omission: ManyCases
     refinement: int
 
-    def at(self, u: float) -> Terms:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:
         """Return the terms at one alpha = 1 / u."""
         v, pairs = self.ones.shape[1], np.concatenate([self.ones, self.omission.ties], axis=1)
-        logs, theta = log_counts_and_theta(pairs, self.sizes, u, self.refinement)
-        return Terms(logs[:v], theta[:v], self.omission.at(u, logs[v:]))
+        logs, theta = log_counts_and_theta(pairs, self.sizes, u, self.refinement, accuracy)
+        return Terms(logs[:v], theta[:v], self.omission.at(u, logs[v:], accuracy))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ class CountTerms:
         """The numbers of known values."""
         return self.law.sizes
 
-    def at(self, u: float) -> Terms:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:  # noqa: ARG002
         """Return the terms at one alpha = 1 / u."""
         logs = None
         omission, sums_of_vectors = self.omission, self._rule()

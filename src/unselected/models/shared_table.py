@@ -8,6 +8,7 @@ import numpy as np
 from unselected._typing import Floats, Ints
 from unselected.models.count_terms import Terms
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.numerics.beta_binomial_integral import EXACT, Accuracy
 from unselected.omission.count_tables import CountTable, Omission, joint_table, n_entries
 
 # Numbers that a table remembers for all alphas together, at most, and the fewest alphas.
@@ -143,7 +144,7 @@ class SharedTerms:
         """The numbers of cases."""
         return self.shared.law.sizes
 
-    def at(self, u: float) -> Terms:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:  # noqa: ARG002
         """Return the terms at one alpha = 1 / u."""
         table, theta = (each[self.places] for each in self.shared.tables(u))
         omission = self.shared.omission(u, self.number)

@@ -20,7 +20,7 @@ from unselected._typing import Floats, Ints
 _BLOCK = 1 << 16
 # From here on Stirling's series is exact to rounding.
 _LARGE_Z = 20.0
-# Probabilities below exp(-_NEGLIGIBLE) are left out of a window.
+# Probabilities below exp(-45) are left out of a window, unless more may be.
 _NEGLIGIBLE = 45.0
 
 
@@ -109,8 +109,13 @@ def _log_rising_by_gamma(z: Floats, i: Ints, u: float) -> Floats:
 
 def _stirling_rest(z: Floats) -> Floats:
     """Return what Stirling's formula lacks of log Gamma(z)."""
-    s = (1.0 / z) ** 2
-    return np.asarray((1 / 12 - s * (1 / 360 - s * (1 / 1260 - s / 1680))) / z)
+    inverse = 1.0 / z
+    s = inverse * inverse
+    rest = s * (-1 / 1680)
+    for coefficient in (1 / 1260, -1 / 360, 1 / 12):  # in place: these arrays are large
+        rest += coefficient
+        rest *= s if coefficient < 1 / 12 else inverse
+    return np.asarray(rest)
 
 
 def log_pmf(n_c: int, i: Ints, theta: Floats, u: float) -> Floats:
@@ -124,18 +129,18 @@ def log_pmf(n_c: int, i: Ints, theta: Floats, u: float) -> Floats:
     return np.asarray(log_orders + rising - log_rising(np.array(1.0), np.array(n_c), u))
 
 
-def windows(n_c: int, theta: Floats, u: float) -> list[slice]:
+def windows(n_c: int, theta: Floats, u: float, negligible: float = _NEGLIGIBLE) -> list[slice]:
     """Return, for each interval between neighbouring thetas, the counts that have a probability.
 
-    P(I outside) is below 2 exp(-45) for all thetas in the interval: a binomial count less its mean
-    is sub-Gaussian with variance n / 4 at most, and a beta variable with 1 / (4 (alpha + 1)), so
-    that I is with the sum of n / 4 and n^2 / (4 (alpha + 1)).
+    P(I outside) is below 2 exp(-negligible) for all thetas in the interval: a binomial count less
+    its mean is sub-Gaussian with variance n / 4 at most, and a beta variable with
+    1 / (4 (alpha + 1)), so that I is with the sum of n / 4 and n^2 / (4 (alpha + 1)).
 
     >>> windows(1000, np.array([0.01, 0.02]), 0.0)
     [slice(0, 171, None)]
     """
     variance = 0.25 * n_c * (1.0 + n_c * (u / (1.0 + u)))
-    far = np.sqrt(2.0 * _NEGLIGIBLE * variance)
+    far = np.sqrt(2.0 * negligible * variance)
     low = np.maximum(np.floor(n_c * theta[:-1] - far), 0.0).astype(np.int64)
     high = np.minimum(np.ceil(n_c * theta[1:] + far), n_c).astype(np.int64) + 1
     return [slice(start, stop) for start, stop in zip(low.tolist(), high.tolist(), strict=True)]
@@ -168,7 +173,8 @@ def scaled_pmf_tables(n_c: int, theta: Floats, u: float, counts: slice) -> Float
     up = theta + i * u
     up *= (n_c - i) / (i + 1.0)
     down = (1.0 - theta) + (n_c - 1.0 - i) * u
-    middle = int(np.clip(np.rint(n_c * np.mean(theta)) - counts.start, 0, i.size))
+    middle = round(n_c * float(theta[theta.size // 2, 0])) - counts.start
+    middle = min(max(middle, 0), i.size)
     pmf = np.empty((theta.size, i.size + 1))
     pmf[:, middle] = 1.0
     upwards, downwards = up[:, middle:], down[:, :middle][:, ::-1]

@@ -5,6 +5,9 @@ few neighbouring ones. The log probability of counts is concave in theta, so tha
 its one peak.
 """
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import betaln
 
@@ -12,13 +15,49 @@ from unselected._typing import Floats, Ints
 from unselected.numerics.beta_binomial import log_rising
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 
-# Nodes on each side of the peak that are summed, and how far from the middle the peak may be.
-# Neighbours are 0.7 standard deviations apart, or less.
-_EACH_SIDE, _FAR = 28, 6
+# How far from the middle of the nodes that are summed the peak may be.
+_FAR = 4
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How many nodes of theta, and which counts at each of them, are summed.
+
+    Attributes
+    ----------
+    per_root : float
+        Nodes for each square root of the number of cases, see `theta_nodes`.
+    each_side : int
+        Nodes on each side of the peak of a vector of counts.
+    per_root_of_sums : float
+        The same as ``per_root`` for the probability of being selected. It is a sum over many
+        vectors of counts, and a smoother function of theta than the probability of each.
+    negligible : float
+        In these sums counts with a probability below exp(-negligible) are left out.
+    least_complement : float
+        The probability of being omitted is 1 less that of being selected where it is at least this.
+        Smaller ones would lose their digits.
+    """
+
+    per_root: float
+    each_side: int
+    per_root_of_sums: float
+    negligible: float
+    least_complement: float
+
+
+# All digits: nodes are 0.7 standard deviations of theta apart, or less.
+EXACT = Accuracy(4.5, 22, 3.3, 36.0, 0.5)
+# Enough to find where a likelihood has its mass: seven digits of the probability of being selected.
+ROUGH = Accuracy(2.0, 10, 2.0, 14.0, 0.01)
 
 
 def log_counts_and_theta(
-    ones: Ints, sizes: tuple[int, ...], u: float, refinement: int = 1
+    ones: Ints,
+    sizes: tuple[int, ...],
+    u: float,
+    refinement: int = 1,
+    accuracy: Accuracy = EXACT,
 ) -> tuple[Floats, Floats]:
     """Return log P(I_1, ..., I_G | alpha = 1 / u) and E[theta | counts] of vectors (G, v).
 
@@ -26,8 +65,8 @@ def log_counts_and_theta(
     >>> round(float(theta[0]), 9) == round(6 / 11, 9)
     True
     """
-    nodes, weights = gauss_legendre(n_nodes(sizes, u) * refinement)
-    places, logs = _around_peak(ones, sizes, u, nodes, refinement)
+    nodes, weights = gauss_legendre(n_nodes(sizes, u, accuracy.per_root) * refinement)
+    places, logs = _around_peak(ones, sizes, u, nodes, accuracy.each_side * refinement, refinement)
     logs += np.log(weights)[places]
     top = logs.max(axis=1, keepdims=True, initial=-np.inf)
     terms = np.exp(logs - top)
@@ -39,22 +78,32 @@ def log_counts_and_theta(
     return log_counts, np.sum(terms * nodes[places], axis=1) / total
 
 
-def n_nodes(sizes: tuple[int, ...], u: float) -> int:
+def n_nodes(sizes: tuple[int, ...], u: float, per_root: float = EXACT.per_root) -> int:
     """Return a number of nodes of theta that is enough.
 
-    The n_g cases of a class tell no more of theta than n_g / (1 + n_g u) independent ones.
+    The n_g cases of a class tell no more of theta than n_g / (1 + n_g u) independent ones. The
+    number is rounded up, so that many u share a rule, which takes its time to compute.
+
+    >>> n_nodes((1000, 1000), 1 / 300), n_nodes((1000, 1000), 1 / 310)
+    (116, 116)
     """
     equivalent = sum(n / (1.0 + n * u) for n in sizes)
-    return min(theta_nodes(sum(sizes)), theta_nodes(int(equivalent) + 64))
+    least = theta_nodes(min(sum(sizes), int(equivalent) + 64), per_root)
+    step = 1 << max(0, least.bit_length() - 5)
+    return math.ceil(least / step) * step
 
 
 def _around_peak(
-    ones: Ints, sizes: tuple[int, ...], u: float, nodes: Floats, refinement: int
+    ones: Ints,
+    sizes: tuple[int, ...],
+    u: float,
+    nodes: Floats,
+    each_side: int,
+    refinement: int,
 ) -> tuple[Ints, Floats]:
     """Return nodes around the peak of each vector, and log P(counts | theta) there, (v, nodes)."""
-    each_side, v = _EACH_SIDE * refinement, ones.shape[1]
-    width = 2 * each_side + 1
-    if nodes.size <= width + 2 * _FAR:
+    v, width = ones.shape[1], 2 * each_side + 1
+    if 2 * nodes.size <= 3 * width:
         places = np.broadcast_to(np.arange(nodes.size), (v, nodes.size))
         return places, _log_given_theta(ones, sizes, u, nodes[np.newaxis])
     middle = np.searchsorted(nodes, _guess(ones, sizes, u))

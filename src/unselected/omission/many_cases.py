@@ -7,23 +7,27 @@ Given totals, a table of all vectors of counts is summed as in `count_tables`.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_one_thread, in_threads
 from unselected.numerics.beta_binomial import pmf_tables, scaled_pmf_tables, windows
-from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre, log_sum
 from unselected.omission.binary import OmittedCounts
 from unselected.omission.count_tables import CountTable, Omission, joint_table
 
 # Elements of a table that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 17
-# Nodes of theta in a block: their means must not be so far apart that products overflow.
-_MOST_ROWS = 32
+# Nodes of theta in a block, for each node per square root of the number of cases: their means must
+# not be so far apart that products overflow.
+_ROWS = 7.0
+# Where the probability of being omitted is small, fewer counts may be left out.
+_MORE = 9.0
 # With fewer cases than this, threads cost more than they save.
 _FEWEST_FOR_THREADS = 8000
 
@@ -55,84 +59,131 @@ class ManyCases:
         *,
         needs_below: bool,
     ) -> None:
-        self._sizes = sizes
-        self._omitted = OmittedCounts.at_most(cut, *sizes)
-        # Selected are the I0 below the first given I1, and the I1 below the second given I0.
-        self._starts = self._omitted.start, OmittedCounts.at_most(cut, *sizes[::-1]).start
+        # The smaller class has the intervals of counts that are omitted, given the other's count.
+        self._sizes = min(sizes), max(sizes)
+        self._omitted = OmittedCounts.at_most(cut, *self._sizes)
         self.ties = np.empty((2, 0), dtype=np.int64)
         if needs_below:
-            self.ties = _between(OmittedCounts.below(cut, *sizes), self._omitted)
+            ties = _between(OmittedCounts.below(cut, *self._sizes), self._omitted)
+            self.ties = ties if sizes[0] <= sizes[1] else ties[::-1]
         self._refinement = refinement
-        self._rows = min(max(1, _BLOCK // sum(sizes)), _MOST_ROWS)
 
-    def at(self, u: float, log_ties: Floats) -> Omission:
+    def at(self, u: float, log_ties: Floats, accuracy: Accuracy = EXACT) -> Omission:
         """Return the omission probabilities at alpha = 1 / u, given log P of each of the ties."""
         if sum(self._sizes) >= _FEWEST_FOR_THREADS:
-            return self._at(u, log_ties)
+            return self._at(u, log_ties, accuracy)
         with in_one_thread():
-            return self._at(u, log_ties)
+            return self._at(u, log_ties, accuracy)
 
-    def _at(self, u: float, log_ties: Floats) -> Omission:
-        above = float(self._integrated(u, self._selected))
+    def _at(self, u: float, log_ties: Floats, accuracy: Accuracy) -> Omission:
+        per_root, negligible = accuracy.per_root_of_sums, accuracy.negligible
+        above = self._integrated(u, self._selected, per_root, negligible)
         log_at_cut = float(log_sum(log_ties)) if log_ties.size else -np.inf
         at_cut = float(np.exp(log_at_cut))
         below = 1.0 - above - at_cut
-        if above + at_cut > 0.5:  # a small complement would lose its digits
-            below = max(float(self._integrated(u, self._inside)) - at_cut, 0.0)
+        if below < accuracy.least_complement:
+            inside = self._integrated(u, self._inside, accuracy.per_root, negligible + _MORE)
+            below = max(inside - at_cut, 0.0)
         told = Omission.of_sums(np.array([[below], [at_cut], [above]]), np.zeros(1))
         return replace(told.of_one(), log_at_cut=np.array(log_at_cut))
 
-    def _integrated(self, u: float, given_theta: Callable[..., Floats]) -> Floats:
+    def _integrated(
+        self,
+        u: float,
+        given_theta: Callable[["_Block"], Floats],
+        per_root: float,
+        negligible: float,
+    ) -> float:
         """Return the integral over theta of a function of the tables."""
-        theta, weights = self._half_rule(u)
-        starts = np.append(np.arange(0, theta.size, self._rows), theta.size - 1)
-        found = {n: windows(n, theta[starts], u) for n in set(self._sizes)}
-        blocks = [slice(int(i), int(i) + self._rows) for i in starts[:-1]]
+        theta, weights = self._half_rule(u, per_root)
+        rows = max(1, min(int(_ROWS * per_root), _BLOCK // sum(self._sizes)))
+        starts = np.append(np.arange(0, theta.size, rows), theta.size - 1)
+        found = {n: windows(n, theta[starts], u, negligible) for n in set(self._sizes)}
+        blocks = [slice(int(i), int(i) + rows) for i in starts[:-1]]
 
-        def work(nodes: slice) -> Floats:
-            counts = {n: found[n][nodes.start // self._rows] for n in found}
-            tables = {n: scaled_pmf_tables(n, theta[nodes], u, counts[n]) for n in found}
-            cumulated = {n: _cumulated(table) for n, table in tables.items()}
-            both, within = ([each[n] for n in self._sizes] for each in (tables, counts))
-            below = [cumulated[n] for n in self._sizes]
-            scale = below[0][:, -1] * below[1][:, -1]
-            return np.asarray((given_theta(both, below, within) / scale) @ weights[nodes])
+        def work(nodes: slice) -> float:
+            within = {n: found[n][nodes.start // rows] for n in found}
+            tables = {n: scaled_pmf_tables(n, theta[nodes], u, within[n]) for n in found}
+            few, many = self._sizes
+            block = _Block(tables[few], tables[many], within[few].start, within[many])
+            return float((given_theta(block) / block.scale) @ weights[nodes])
 
-        return np.asarray(np.sum(list(in_threads(work, blocks)), axis=0))
+        return sum(in_threads(work, blocks))
 
-    def _half_rule(self, u: float) -> tuple[Floats, Floats]:
+    def _half_rule(self, u: float, per_root: float) -> tuple[Floats, Floats]:
         """Return nodes of theta up to 1/2, which stand for their mirror images too."""
-        theta, weights = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
+        theta, weights = gauss_legendre(n_nodes(self._sizes, u, per_root) * self._refinement)
         some = (theta.size + 1) // 2
         return theta[:some], np.where(theta[:some] == 0.5, 1.0, 2.0) * weights[:some]
 
-    def _selected(self, pmfs: list[Floats], below: list[Floats], within: list[slice]) -> Floats:
+    def _selected(self, block: "_Block") -> Floats:
         """Return P(above the cut | theta), a sum of small terms that keep their digits."""
-        total = np.zeros(len(pmfs[0]))
-        for own, other in ((0, 1), (1, 0)):
-            places = self._starts[own][within[other]] - within[own].start
-            first = int(np.searchsorted(places, 1))  # nothing is selected before
-            up_to_start = np.take(
-                below[own], np.minimum(places[first:], pmfs[own].shape[1]), axis=1
-            )
-            total += np.einsum("ij,ij->i", pmfs[other][:, first:], up_to_start)
-        return total
+        start = block.places(self._omitted.start)
+        first = int(np.searchsorted(start, 1))  # nothing is selected before
+        lower = block.product(slice(first, None), block.below, start[first:])
+        if self._sizes[0] == self._sizes[1]:  # the classes can be swapped
+            return 2.0 * lower
+        stop = block.places(self._omitted.stop)
+        last = int(np.searchsorted(stop, block.pmf_few.shape[1]))  # nothing is selected from here
+        return lower + block.product(slice(0, last), block.from_here, stop[:last])
 
-    def _inside(self, pmfs: list[Floats], below: list[Floats], within: list[slice]) -> Floats:
+    def _inside(self, block: "_Block") -> Floats:
         """Return P(at most at the cut | theta)."""
-        first, width = within[0].start, pmfs[0].shape[1]
         low, high = (
-            np.take(below[0], np.clip(ends[within[1]] - first, 0, width), axis=1)
+            np.take(block.below, block.places(ends), axis=1)
             for ends in (self._omitted.start, self._omitted.stop)
         )
-        return np.asarray(np.einsum("ij,ij->i", pmfs[1], high - low))
+        return np.asarray(np.einsum("ij,ij->i", block.pmf_many, high - low))
 
 
-def _cumulated(pmf: Floats) -> Floats:
-    """Return P(I < i) for each i of a window and the next, from rows of P(I = i)."""
-    below = np.zeros((len(pmf), pmf.shape[1] + 1))
-    np.cumsum(pmf, axis=1, out=below[:, 1:])
-    return below
+@dataclass(frozen=True)
+class _Block:
+    """Tables P(I | theta) of neighbouring nodes, each row with a factor of its own.
+
+    Attributes
+    ----------
+    pmf_few, pmf_many : arrays of shape (nodes, counts)
+        Of the smaller and the larger class, for counts in a window.
+    first : int
+        The first count of the smaller class.
+    within : slice
+        The counts of the larger class.
+    """
+
+    pmf_few: Floats
+    pmf_many: Floats
+    first: int
+    within: slice
+
+    @cached_property
+    def below(self) -> Floats:
+        """P(I < i) of the smaller class for each i of the window and the next."""
+        below = np.zeros((len(self.pmf_few), self.pmf_few.shape[1] + 1))
+        np.cumsum(self.pmf_few, axis=1, out=below[:, 1:])
+        return below
+
+    @cached_property
+    def from_here(self) -> Floats:
+        """P(I >= i) of the same, where the small ones are sums of small terms."""
+        above = self.below[:, -1:] - self.below
+        half = above.shape[1] // 2
+        np.cumsum(self.pmf_few[:, half:][:, ::-1], axis=1, out=above[:, half:-1][:, ::-1])
+        return above
+
+    @property
+    def scale(self) -> Floats:
+        """The factors of both tables together."""
+        return np.asarray(self.below[:, -1] * self.pmf_many.sum(axis=1))
+
+    def places(self, ends: Ints) -> Ints:
+        """Return where counts of the smaller class, one for each of the larger, are in a table."""
+        width = self.pmf_few.shape[1]
+        return np.minimum(np.maximum(ends[self.within] - self.first, 0), width)
+
+    def product(self, counts: slice, cumulated: Floats, places: Ints) -> Floats:
+        """Return the sum over counts of the larger class, each times a cumulated probability."""
+        taken = np.take(cumulated, places, axis=1)
+        return np.asarray(np.einsum("ij,ij->i", self.pmf_many[:, counts], taken))
 
 
 class ManyCasesTable:
@@ -145,7 +196,8 @@ class ManyCasesTable:
         """Return the omission probabilities at alpha = 1 / u."""
         sizes = self._table.sizes
         theta, weights = gauss_legendre(n_nodes(sizes, u) * self._refinement)
-        blocks = [theta[start : start + _MOST_ROWS] for start in range(0, theta.size, _MOST_ROWS)]
+        rows = int(_ROWS * EXACT.per_root)
+        blocks = [theta[start : start + rows] for start in range(0, theta.size, rows)]
         pmfs = {
             n: np.concatenate([pmf_tables(n, block, u, slice(0, n + 1)) for block in blocks])
             for n in set(sizes)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,12 +62,14 @@ class CountScores:
         cls, counted: Counted, subset: ColumnSubset, *, by_total: bool = False
     ) -> "CountScores":
         """Return the scores of some columns of a table; ``by_total`` tells their totals apart."""
-        reasons = counted.counts.reasons()
-        lost = reasons != SCORED
-        unscored = Unscored(subset.columns[lost], reasons[lost])
-        if unscored.columns.size:
-            scored = np.flatnonzero(~lost)
-            counted, subset = counted.take(scored), subset.take(scored)
+        unscored = Unscored.none()
+        if counted.counts.known is not None:
+            reasons = counted.counts.reasons()
+            lost = reasons != SCORED
+            unscored = Unscored(subset.columns[lost], reasons[lost])
+            if lost.any():
+                scored = np.flatnonzero(~lost)
+                counted, subset = counted.take(scored), subset.take(scored)
         tally = Tally.of(counted.counts, by_total=by_total)
         return cls(counted, subset, tally, unscored)
 
@@ -115,11 +117,10 @@ class CountScores:
         """Say whose ``rough`` is at least that; looked up where there are few pairs of counts."""
         c = self.counts
         n_pairs = (c.n0 + 1) * (c.n1 + 1)
-        if c.sizes.size > 2 or c.known is not None or c.n_columns < 4 * n_pairs:
+        if c.sizes.size > 2 or c.known is not None or c.n_columns < n_pairs:
             return np.asarray(self.rough >= bound)
-        each = np.divmod(np.arange(n_pairs), c.n1 + 1)
         codes = c.I0.astype(np.min_scalar_type(n_pairs)) * (c.n1 + 1) + c.I1
-        return np.asarray(np.take(cor_squared(*each, c.n0, c.n1) >= bound, codes))
+        return np.asarray(np.take(_cor_squared_of_pairs(c.n0, c.n1) >= bound, codes))
 
     def stay(self, places: Ints) -> "CountScores":
         """Return the scores at some places alone."""
@@ -269,3 +270,9 @@ class CountScores:
             signs = [(value > cut) - (value < cut) for value in values]
             sign[close] = np.array(signs, dtype=np.int8)[value_of]
         return sign
+
+
+@lru_cache(maxsize=16)
+def _cor_squared_of_pairs(n0: int, n1: int) -> Floats:
+    """Return COR^2 of all pairs of counts, I1 running fastest; blocks of a table share them."""
+    return cor_squared(*np.divmod(np.arange((n0 + 1) * (n1 + 1)), n1 + 1), n0, n1)

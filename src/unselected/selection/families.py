@@ -75,6 +75,11 @@ class FamilyScores:
         """Columns without a score."""
         return Unscored.united([each.unscored for each in self._families])
 
+    @property
+    def _only_binary(self) -> CountScores | None:
+        """The scores of all columns where these are binary: then nothing has to be merged."""
+        return self.binary if self.real is None else None
+
     @cached_property
     def _order(self) -> Ints:
         """The order that makes the numbers of the columns of all families increase."""
@@ -84,20 +89,28 @@ class FamilyScores:
     @cached_property
     def subset(self) -> ColumnSubset:
         """The columns that these are the scores of."""
+        if self._only_binary is not None:
+            return self._only_binary.subset
         columns = np.concatenate([each.subset.columns for each in self._families])
         return ColumnSubset(columns[self._order], self.size)
 
     @cached_property
     def rough(self) -> Floats:
         """R^2, of columns with missing values that of a complete column with the same score."""
+        if self._only_binary is not None:
+            return self._only_binary.rough
         return np.concatenate([_explained(each) for each in self._families])[self._order]
 
     def at_least(self, bound: float) -> NDArray[np.bool_]:
         """Say whose ``rough`` is at least that."""
+        if self._only_binary is not None:
+            return self._only_binary.at_least(bound)
         return np.asarray(self.rough >= bound)
 
     def stay(self, places: Ints) -> "FamilyScores":
         """Return the scores at some places alone."""
+        if self._only_binary is not None:
+            return replace(self, binary=self._only_binary.stay(places))
         chosen, start, parts = np.sort(self._order[places]), 0, {}
         for name in ("binary", "real"):
             each = getattr(self, name)

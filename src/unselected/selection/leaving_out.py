@@ -17,15 +17,17 @@ from unselected.columns.blocks import (
     wide_blocks,
 )
 from unselected.columns.subset import ColumnSubset
+from unselected.numerics.kernels import kernels_for
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
 from unselected.selection.real_scores import RealScores
 from unselected.selection.streaming import Accumulator, StreamingSelection
-from unselected.statistics.binarizing import Binarize, are_bits
+from unselected.statistics.binarizing import AS_IS, Binarize, are_bits
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.leaving_out import (
     LeftOut,
     SomeMoments,
+    bit_counts_without,
     class_moments_without,
     counts_without,
     line_moments_without,
@@ -34,6 +36,9 @@ from unselected.statistics.moments import ClassMoments, LineMoments
 from unselected.statistics.normal_scores import normal_score_moments_without
 
 S = TypeVar("S", CountScores, RealScores, FamilyScores)
+
+# Bytes of each value of a block of bits, with what is computed from it.
+_BYTES_OF_BITS = 2
 
 # Whether real-valued columns are scored and modelled as they are, or by their normal scores.
 Marginals = Literal["raw", "normal"]
@@ -167,8 +172,11 @@ def family_scores_without(
         places = np.flatnonzero(bits), np.flatnonzero(~bits)
         counts: list[Any] = [None] * len(sets)
         if places[0].size:
-            ones, named = values[:, places[0]], picked(names, places[0])
-            counts = list(counts_without(ones, y, None, named, sets, n_classes=n_classes))
+            chosen = values if bits.all() else values[:, places[0]]
+            ones = chosen.view(np.uint8) if chosen.dtype.itemsize == 1 else chosen.astype(np.uint8)
+            cuts = np.full(places[0].size, AS_IS)
+            without = bit_counts_without(ones, y, sets, n_classes, kernels)
+            counts = [(counted, cuts) for counted in without]
         real, named = values[:, places[1]], picked(names, places[1])
         for each in marginals:
             moments: Any = [None] * len(sets)
@@ -179,11 +187,29 @@ def family_scores_without(
     def score(part: _FamilyBlock, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
         return part.scores(subset, keys)
 
-    blocks, each_set = wide_blocks(X), sets * len(marginals)
+    kernels = kernels_for(X.shape[0] * X.shape[1])
     each = _scores_without(
-        X, blocks, label, each_set, new_stream, block, score, FamilyScores.united
+        X,
+        _family_blocks(X),
+        label,
+        sets * len(marginals),
+        new_stream,
+        block,
+        score,
+        FamilyScores.united,
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
+
+
+def _family_blocks(X: Columns) -> list[slice]:
+    """Return blocks of columns; wider ones where the table starts with bytes of 0 and 1.
+
+    These are counted as they are, while real-valued columns are copied as doubles.
+    """
+    blocks = wide_blocks(X)
+    if isinstance(X, np.ndarray) and X.itemsize == 1 and are_bits(X[:, blocks[0]]).all():
+        return wide_blocks(X, _BYTES_OF_BITS)
+    return blocks
 
 
 def _real_moments(

@@ -134,6 +134,8 @@ def _known_medians(X: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
 
 def are_bits(X: NDArray[Any], missing: Missing = None) -> NDArray[np.bool_]:
     """Say which columns are 0 and 1, but for missing values."""
+    if X.dtype.kind in "bu":  # none is negative or missing
+        return np.asarray(X.max(axis=0, initial=0) <= 1)
     return np.asarray(np.all(_is_zero_one(X, missing), axis=0))
 
 

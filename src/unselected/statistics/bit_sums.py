@@ -85,14 +85,14 @@ def count_block(
             counted = _count_solid_columns(bits, request, kernels)
             if counted is not None:
                 return BlockCounts(counted)
-        return _count_bytes(_with_solid_rows(bits), request, label, kernels)
+        return _count_bytes(with_solid_rows(bits), request, label, kernels)
     missing = find_missing(X, label, missing_allowed=request.missing_allowed)
     cuts, n_three_steps = find_cuts_and_steps(X, request.binarize, label, missing)
-    bits = _with_solid_rows((X > cuts).view(np.uint8))
+    bits = with_solid_rows((X > cuts).view(np.uint8))
     ones = _sum_by_class(bits, request, kernels)[0]
     if missing is None:
         return BlockCounts(ones, cuts, n_three_steps)
-    holes = _sum_by_class(_with_solid_rows(missing.view(np.uint8)), request, kernels)[0]
+    holes = _sum_by_class(with_solid_rows(missing.view(np.uint8)), request, kernels)[0]
     known = (request.sizes[:, np.newaxis] - holes).astype(ones.dtype)
     return BlockCounts(ones, cuts, n_three_steps, known)
 
@@ -160,7 +160,7 @@ def _sum_of_bytes(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(pairs * _EACH_PAIR >> np.uint64(48))
 
 
-def _with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
+def with_solid_rows(X: NDArray[Any]) -> NDArray[Any]:
     """Return an array whose rows can be added up fast, copied only where necessary."""
     return X if has_solid_rows(X) else np.ascontiguousarray(X)
 
@@ -182,6 +182,24 @@ def _count_bytes(X: Bits, request: CountRequest, label: ColumnNamer, kernels: An
         bits = (values > cuts[other]).view(np.uint8)
         counted[:, other] = _sum_by_class(bits, request, None)[0]
     return BlockCounts(counted, cuts, n_three_steps)
+
+
+def sums_by_group(bits: Bits, group_of: Ints, n_groups: int, kernels: Any) -> NDArray[Any]:
+    """Return the sums over the rows of each group, (groups, width); rows of group -1 are left out.
+
+    >>> bits = np.array([[1, 0], [1, 1], [0, 1]], dtype=np.uint8)
+    >>> sums_by_group(bits, np.array([1, -1, 1]), 2, None).tolist()
+    [[0, 0], [1, 1]]
+    """
+    rows = np.argsort(group_of, kind="stable")[np.count_nonzero(group_of < 0) :]
+    sizes = np.bincount(group_of[rows], minlength=n_groups)
+    sums = np.zeros((n_groups, bits.shape[1]), dtype=count_type(len(bits)))
+    if kernels is not None:
+        kernels.count_rows(bits, rows, sizes, sums, np.zeros(bits.shape[1], dtype=np.uint8))
+        return sums
+    for row in rows.tolist():
+        sums[group_of[row]] += bits[row]
+    return sums
 
 
 def _sum_by_class(bits: Bits, request: CountRequest, kernels: Any) -> tuple[NDArray[Any], Bits]:

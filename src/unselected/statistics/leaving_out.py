@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, find_missing, picked
 from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
+from unselected.statistics.bit_sums import sums_by_group, with_solid_rows
 from unselected.statistics.class_sums import ClassSums
 from unselected.statistics.counts import ClassCounts, count_type
 from unselected.statistics.differences import centred
@@ -101,6 +102,52 @@ def counts_without(
             if own_holes.any():
                 known = (sizes[:, np.newaxis] - own_holes).astype(ones.dtype)
         yield ClassCounts(ones, sizes, known), own_cuts
+
+
+def bit_counts_without(
+    bits: NDArray[np.uint8], y: NDArray[np.intp], sets: list[LeftOut], n_classes: int, kernels: Any
+) -> Iterator[ClassCounts]:
+    """Yield the counts by class of a block of 0 and 1 without each set of cases.
+
+    Neighbouring sets that have no case in common, as the folds of a division, are summed together:
+    the block is looked at once for all of them.
+
+    Parameters
+    ----------
+    bits : array of shape (n, width)
+    y : array of shape (n,)
+    sets : list of LeftOut
+    n_classes : int
+    kernels : module or None
+        Compiled loops, see `kernels`.
+    """
+    bits = with_solid_rows(bits)
+    total = sums_by_group(bits, y, n_classes, kernels)
+    for some in _disjoint(sets):
+        group_of = np.full(y.size, -1)
+        for number, left in enumerate(some):
+            group_of[left.out] = number * n_classes + y[left.out]
+        sums = sums_by_group(bits, group_of, len(some) * n_classes, kernels)
+        for left, taken in zip(some, sums.reshape(len(some), n_classes, -1), strict=True):
+            yield ClassCounts(total - taken, np.bincount(y[left.kept], minlength=n_classes))
+
+
+def _disjoint(sets: list[LeftOut]) -> Iterator[list[LeftOut]]:
+    """Yield neighbouring sets that have no case in common, as many as there are, one after another.
+
+    >>> sets = [LeftOut.rows(np.array(out), 4) for out in ([0, 1], [2], [1, 3])]
+    >>> [len(some) for some in _disjoint(sets)]
+    [2, 1]
+    """
+    some: list[LeftOut] = []
+    taken = np.zeros(sets[0].out.size + sets[0].kept.size, dtype=np.bool_)
+    for left in sets:
+        if taken[left.out].any():
+            yield some
+            some, taken = [], np.zeros_like(taken)
+        some.append(left)
+        taken[left.out] = True
+    yield some
 
 
 def _sums_by_class(bits: NDArray[Any], y: NDArray[np.intp], n_classes: int) -> NDArray[Any]:
