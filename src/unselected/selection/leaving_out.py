@@ -33,7 +33,10 @@ from unselected.statistics.leaving_out import (
     line_moments_without,
 )
 from unselected.statistics.moments import ClassMoments, LineMoments
-from unselected.statistics.normal_scores import normal_score_moments_without
+from unselected.statistics.normal_scores import (
+    normal_score_line_moments_without,
+    normal_score_moments_without,
+)
 
 S = TypeVar("S", CountScores, RealScores, FamilyScores)
 
@@ -197,6 +200,39 @@ def family_scores_without(
         block,
         score,
         FamilyScores.united,
+    )
+    return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
+
+
+def response_scores_without(
+    X: Columns,
+    y: Floats,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+    marginals: tuple[Marginals, ...],
+    keys: KeyReader,
+) -> list[list[FamilyScores]]:
+    """Return the scores of columns with a real response, as `family_scores_without` does.
+
+    Columns of 0 and 1 are numbers here: their normal scores are a linear function of them, and the
+    score is the same.
+    """
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[LineMoments]:
+        find_missing(values, names, missing_allowed=True)
+        for each in marginals:
+            if each == "normal":
+                yield from normal_score_line_moments_without(values, y, names, sets)
+            else:
+                yield from line_moments_without(values, y, names, sets)
+
+    def score(moments: LineMoments, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
+        return FamilyScores(None, RealScores.of(moments, subset), keys)
+
+    blocks, each_set = wide_blocks(X), sets * len(marginals)
+    each = _scores_without(
+        X, blocks, label, each_set, new_stream, block, score, FamilyScores.united
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
 

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite
 from unselected.statistics.leaving_out import LeftOut
-from unselected.statistics.moments import ClassMoments
+from unselected.statistics.moments import ClassMoments, LineMoments
 
 # Largest distance beyond the scores of the training values.
 _TAIL = 1.0
@@ -123,9 +123,65 @@ def normal_score_moments_without(
     order.
     """
     check_finite(X, label, missing_allowed=True)
-    block = _SortedBlock.of(X, y, n_classes)
+    block = _SortedBlock.of(X)
+    codes = y[block.order]
+    in_class = [(codes == g).astype(np.float64) for g in range(n_classes)]
     for left in sets:
-        yield block.moments(left.kept)
+        sizes = np.bincount(y[left.kept], minlength=n_classes)
+        yield _class_moments(*block.scores(left.kept), in_class, sizes, block.known is None)
+
+
+def _class_moments(
+    scores: Floats, here: Bools, in_class: list[Floats], sizes: Ints, complete: bool
+) -> ClassMoments:
+    """Return moments by class from scores, 0 where they are not ``here``, in sorted order.
+
+    ``in_class`` has an array for each class: 1 for its cases.
+    """
+    n = sizes[:, np.newaxis]
+    if not complete:
+        counts = [np.einsum("wn,wn->w", here, each) for each in in_class]
+        n = np.stack(counts).round().astype(np.int64)
+    sums = np.stack([np.einsum("wn,wn->w", scores, each) for each in in_class])
+    mean = sums / np.maximum(n, 1)
+    squares = np.einsum("wn,wn->w", scores, scores)
+    within = np.maximum(squares - np.sum(n * mean**2, axis=0), 0.0)
+    within[within < 1e-12 * squares] = 0.0  # rounding: no variance within classes
+    return ClassMoments(np.zeros(len(scores)), mean, within, sizes, n)
+
+
+def normal_score_line_moments_without(
+    X: NDArray[Any], y: Floats, label: ColumnNamer, sets: list[LeftOut]
+) -> Iterator[LineMoments]:
+    """Yield the moments of a block's normal scores with a real response, as above."""
+    check_finite(X, label, missing_allowed=True)
+    block = _SortedBlock.of(X)
+    responses = y[block.order]
+    for left in sets:
+        yield _line_moments(*block.scores(left.kept), responses, y[left.kept], block.known is None)
+
+
+def _line_moments(
+    scores: Floats, here: Bools, responses: Floats, y: Floats, complete: bool
+) -> LineMoments:
+    """Return moments with the response, in sorted order; ``y`` are those of the cases used."""
+    y_mean: Any = y.mean()
+    away = np.where(here, responses - y_mean, 0.0)
+    syy: Any = float(np.sum((y - y_mean) ** 2))
+    whole, n = (y.size, syy), np.full(len(scores), y.size)
+    if not complete:
+        n = here.sum(axis=1)
+        shift = np.where(n == y.size, 0.0, away.sum(axis=1) / np.maximum(n, 1))
+        away = np.where(here, away - shift[:, np.newaxis], 0.0)
+        y_mean = y_mean + shift
+        syy = np.where(n == y.size, syy, np.einsum("wn,wn->w", away, away))
+    offset = scores.sum(axis=1) / np.maximum(n, 1)
+    squares = np.einsum("wn,wn->w", scores, scores)
+    sxy = np.einsum("wn,wn->w", scores, away)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        within = np.nan_to_num(squares - n * offset**2 - sxy**2 / syy)
+    within[within < 1e-12 * squares] = 0.0
+    return LineMoments.of(whole, n, y_mean, syy, np.zeros(len(scores)), offset, sxy, within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,49 +195,29 @@ class _SortedBlock:
         Which values are not missing; None where all are known.
     ends : pair of arrays of shape (width, n), or None
         The first and the last position of the values that equal this one; None without ties.
-    in_class : list of arrays of shape (width, n)
-        For each class 1 for its cases, in sorted order.
-    sizes_of : array of shape (n, G)
-        1 for the class of a case.
     """
 
     order: Ints
     known: Bools | None
     ends: tuple[Ints, Ints] | None
-    in_class: list[Floats]
-    sizes_of: Ints
 
     @classmethod
-    def of(cls, X: NDArray[Any], y: NDArray[np.intp], n_classes: int) -> "_SortedBlock":
+    def of(cls, X: NDArray[Any]) -> "_SortedBlock":
         values = np.ascontiguousarray(X.T)
         order = np.argsort(values, axis=1, kind="stable")
         values = np.take_along_axis(values, order, axis=1)
         missing = np.isnan(values) if values.dtype.kind == "f" else None
         known = None if missing is None or not missing.any() else ~missing
-        codes = y[order]
-        in_class = [(codes == g).astype(np.float64) for g in range(n_classes)]
-        sizes_of = (y[:, np.newaxis] == np.arange(n_classes)).astype(np.int64)
-        return cls(order, known, _ends_of_ties(values), in_class, sizes_of)
+        return cls(order, known, _ends_of_ties(values))
 
-    def moments(self, rows: Ints) -> ClassMoments:
-        """Return the moments of the normal scores among some rows."""
+    def scores(self, rows: Ints) -> tuple[Floats, Bools]:
+        """Return the normal scores among some rows, 0 elsewhere, and which values are there."""
         chosen = np.zeros(self.order.shape[1], dtype=bool)
         chosen[rows] = True
         here = chosen[self.order]
         if self.known is not None:
             here &= self.known
-        scores = self._scores(here)
-        sizes = self.sizes_of[rows].sum(axis=0)
-        n = sizes[:, np.newaxis]
-        if self.known is not None:
-            counts = [np.einsum("wn,wn->w", here, each) for each in self.in_class]
-            n = np.stack(counts).round().astype(np.int64)
-        sums = np.stack([np.einsum("wn,wn->w", scores, each) for each in self.in_class])
-        mean = sums / np.maximum(n, 1)
-        squares = np.einsum("wn,wn->w", scores, scores)
-        within = np.maximum(squares - np.sum(n * mean**2, axis=0), 0.0)
-        within[within < 1e-12 * squares] = 0.0  # rounding: no variance within classes
-        return ClassMoments(np.zeros(len(scores)), mean, within, sizes, n)
+        return self._scores(here), here
 
     def _scores(self, here: Bools) -> Floats:
         """Return the normal scores of the values that are here, in sorted order; 0 elsewhere."""
