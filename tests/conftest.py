@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from unselected.estimators import class_fitting, stack_fitting
+from unselected.estimators import class_fitting, content_folds
 
 TESTS = Path(__file__).parent
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
@@ -95,7 +95,7 @@ def pytest_collection_finish() -> None:
 def few_divisions():
     """Divide cases into folds once, not ten times: the same steps in a tenth of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stack_fitting, "_MOST_DIVISIONS", 1)
+        patch.setattr(content_folds, "_MOST_DIVISIONS", 1)
         yield
 
 
@@ -107,5 +107,5 @@ def few_folds():
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(class_fitting, "N_FOLDS", 3)
-        patch.setattr(stack_fitting, "_N_FOLDS", 3)
+        patch.setattr(content_folds, "_N_FOLDS", 3)
         yield

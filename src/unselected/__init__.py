@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from unselected.estimators.gaussian import SelectiveGaussianNB
     from unselected.estimators.mixture import SelectiveMixtureClassifier
     from unselected.estimators.regression import SelectiveNaiveRegressor
+    from unselected.estimators.regressor import SelectiveRegressor
     from unselected.files.opening import open_columns
     from unselected.selection.record import Selection
 
@@ -27,6 +28,7 @@ __all__ = [
     "SelectiveGaussianNB",
     "SelectiveMixtureClassifier",
     "SelectiveNaiveRegressor",
+    "SelectiveRegressor",
     "__version__",
     "open_columns",
 ]
@@ -40,6 +42,7 @@ _HOME = {
     "SelectiveGaussianNB": "unselected.estimators.gaussian",
     "SelectiveMixtureClassifier": "unselected.estimators.mixture",
     "SelectiveNaiveRegressor": "unselected.estimators.regression",
+    "SelectiveRegressor": "unselected.estimators.regressor",
     "open_columns": "unselected.files.opening",
 }
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from unselected import SelectiveClassifier
-from unselected.estimators import stack_fitting
+from unselected.estimators import content_folds, stack_fitting
 
 
 def mixed_data(seed, n=48, p=90, n_classes=2, missing=0.0):
@@ -34,7 +34,7 @@ def test_the_order_of_rows_columns_and_class_names_does_not_matter(n_classes, mi
 def test_folds_by_position_would_depend_on_the_order(monkeypatch):
     """The wrong twin: folds that are dealt in the order of the rows."""
     X, y = mixed_data(0)
-    monkeypatch.setattr(stack_fitting, "divided", lambda y, _keys, n, *_: np.arange(y.size) % n)
+    monkeypatch.setattr(content_folds, "divided", lambda y, _keys, n, *_: np.arange(y.size) % n)
     rows = np.random.default_rng(0).permutation(len(y))
     first, second = (
         SelectiveClassifier(k=20).fit(X[order], y[order]).predict_proba(X)

@@ -1,45 +1,26 @@
 """`SelectiveClassifier`: the front door for classes, with defaults for real data."""
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from unselected._typing import Floats, Ints
-from unselected.columns.dask import DaskColumns
+from unselected._typing import Floats
 from unselected.estimators.cautions import check_replicates, check_variation
-from unselected.estimators.inputs import TrainingTable, check_training, is_missing
-from unselected.estimators.parameters import check_choice, check_pseudocounts, check_whole
+from unselected.estimators.front_door import FrontDoor, checked_groups, sets_of_splits
+from unselected.estimators.inputs import check_training
+from unselected.estimators.parameters import check_choice, check_pseudocounts
 from unselected.estimators.predicting import ExplainedPredictions
-from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
-from unselected.estimators.stack_fitting import FamilyModels, LearnedStack, StackFitting
-from unselected.fitted.effects import FeatureEffects
+from unselected.estimators.stack_fitting import FamilyModels, StackFitting
 from unselected.fitted.predictor import ClassPredictor
-from unselected.fitted.ranges import TrainingRanges
 from unselected.fitted.stack import FittedStack
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.gaussian import GaussianModel
 from unselected.selection.leaving_out import Marginals
-from unselected.selection.record import Ties
 from unselected.statistics.leaving_out import LeftOut
 
-# Numbers of features that are averaged over, up to k.
-_KS = (5, 20, 100, 500)
-# Rate of the gamma prior of tau^2 for real-valued features: tau is half-normal with variance 1/2,
-# because differences between classes in real data are larger than the paper's prior expects.
-_RATE = 1.0
-# Degrees of freedom of the distribution of the effects of real-valued features: a few are much
-# larger than the others.
-_TAILS = 2.0
-# Prior probability that all features are related, where the prior is "auto".
-_ALL_RELATED = 0.5
 
-
-class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
+class SelectiveClassifier(ExplainedPredictions, FrontDoor):
     """Class probabilities that stay honest after feature selection, with nothing to set.
 
     Start here. The table may have far more columns than rows, binary and real-valued columns
@@ -140,10 +121,6 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
     True
     """
 
-    ties: Ties = "first"
-    _takes_missing = True
-    _finds_k = "auto"
-
     k_weights_: dict[int, float]
     marginals_: Marginals
     related_probability_: Floats
@@ -210,7 +187,6 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         check_choice("marginals", self.marginals, ("auto", "normal", "raw"))
         check_choice("prior", self.prior, ("auto", "common", "sparse"))
         check_choice("dependence", self.dependence, ("auto", "tempered", "none"))
-        most = check_whole("max_features", self.max_features, 1, None, "a number of features")
         table = check_training(self, X, y, "classes")
         n_classes = table.classes.size
         if table.y.size <= n_classes:
@@ -219,60 +195,28 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
                 "within classes needs more cases than classes."
             )
         rule = self._checked_rule(table, "|COR|" if n_classes == 2 else "F")
-        n_free = table.X.shape[1] - rule.always.size
-        k = rule.k
-        if k == CHOSEN_LATER:
-            k = min(_KS[-1], most, n_free)
-        ks = (None,) if k is None else (*(small for small in _KS if small < k), k)
-        marginals: tuple[Marginals, ...] = (
-            ("raw", "normal") if self.marginals == "auto" else (self.marginals,)
-        )
+        rule, ks = self._numbers_of_features(rule, table)
         return StackFitting(
             table=table,
-            rule=replace(rule, k=k),
+            rule=rule,
             corrected=bool(self.correct_selection),
             models=self._models(n_classes),
             ks=ks,
-            marginals=marginals,
+            marginals=self._marginals,
             guarded=self.dependence,
             seed=self._fold_seed(),
-            groups=_checked_groups(groups, table),
+            groups=checked_groups(groups, table),
             store_scores=bool(self.store_scores),
         )
 
-    @property
-    def _asked_k(self) -> Any:
-        """``k``, but None where the default gives way to a threshold or an earlier selection."""
-        other = self.threshold is not None or self.preselected_from is not None
-        return None if other and self.k == self._finds_k else self.k
-
     def _models(self, n_classes: int) -> FamilyModels:
         pseudocounts = check_pseudocounts(self.class_pseudocounts, n_classes)
-        groups: Any = {"coarse": True}
-        if self.prior != "common":  # the least fraction follows from the number of columns
-            groups["least_fraction"] = 1.0
-            groups["all_related"] = _ALL_RELATED if self.prior == "auto" else 0.0
-        tails = None if self.prior == "common" else _TAILS
-        binary = BernoulliModel(tuple(pseudocounts.tolist()), rates="given", **groups)
-        return FamilyModels(binary, GaussianModel(b=_RATE, tails=tails, **groups), pseudocounts)
+        counts: Any = tuple(pseudocounts.tolist())
+        binary = BernoulliModel(counts, rates="given", **self._groups_of_features)
+        return FamilyModels(binary, self._real_features, pseudocounts)
 
-    def _fold_seed(self) -> int:
-        if self.random_state is None:
-            return 0
-        return int(check_random_state(self.random_state).randint(2**31))
-
-    def _remember(self, fitting: StackFitting, learned: LearnedStack) -> None:
-        """Set the attributes, last, so that an error changes nothing."""
-        table, selection = fitting.table, learned.selection
-        predictor = ClassPredictor(learned.stack)
-        if not isinstance(table.X, DaskColumns):
-            ranges = TrainingRanges.of(table.X, selection.indices)
-            predictor = replace(predictor, ranges=ranges)
-        self._remember_selection(table, selection, learned.scores, fitting.rule.always.size)
-        self._predictor, self._fitting = predictor, fitting
-        self.classes_ = table.classes
-        for name, value in self._learned(learned.stack).items():
-            setattr(self, name, value)
+    def _predictor_of(self, stack: FittedStack) -> ClassPredictor:
+        return ClassPredictor(stack)
 
     def _learned(self, fitted: FittedStack) -> dict[str, Any]:
         sizes = (member.columns.size for member in fitted.members)
@@ -283,33 +227,6 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         if fitted.related is not None:
             learned["related_probability_"] = fitted.related.probability
         return learned
-
-    def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
-        """Return the effects of the kept features: naive estimates and posterior means.
-
-        A feature is kept because it looks strong, so its naive estimate is too large. The posterior
-        is conditioned on the selection and corrects for that. Real-valued features have a
-        ``mean_difference`` in units of the deviation within classes, of the values as they are
-        modelled: with ``marginals_`` "normal" of their normal scores. ``raw_difference`` is in the
-        units of the column.
-
-        Parameters
-        ----------
-        level : float, default=0.9
-            Posterior probability of the intervals.
-
-        Returns
-        -------
-        effects : FeatureEffects
-            ``pandas.DataFrame(effects.to_dict())`` gives a table.
-        """
-        return self._feature_effects(level)
-
-    def in_words(self) -> list[str]:
-        """Return what was learned from cases left out, in sentences."""
-        check_is_fitted(self)
-        sentences: list[str] = self._predictor.fitted.in_words()
-        return sentences
 
     def cv_predict_proba(self, cv: Any = 5) -> Floats:
         """Return cross-validated probabilities: those of each case from a fit without its fold.
@@ -337,36 +254,9 @@ class SelectiveClassifier(ExplainedPredictions, SelectiveEstimator):
         return proba
 
 
-def _checked_groups(groups: Any, table: TrainingTable) -> Ints | None:
-    """Return the groups of the cases as numbers."""
-    if groups is None:
-        return None
-    labels = column_or_1d(np.asarray(groups, dtype=object)).tolist()
-    if len(labels) != table.y.size:
-        raise ValueError(f"groups has {len(labels)} labels, but there are {table.y.size} cases.")
-    for row, label in enumerate(labels):
-        if is_missing(label):
-            raise ValueError(
-                f"groups is missing in row {row}: give a label to each case, or a label of its own "
-                "to a case that belongs to no group."
-            )
-    numbers: dict[Any, int] = {}
-    found = np.array([numbers.setdefault(label, len(numbers)) for label in labels])
-    if found.max() == 0:
-        raise ValueError("groups holds one group only: folds need at least two.")
-    return found
-
-
 def _sets_of(cv: Any, fitting: StackFitting) -> list[LeftOut]:
     y, groups = fitting.table.y, fitting.groups
-    rows = np.arange(y.size)
     if groups is not None and (cv is None or isinstance(cv, Integral)):
         cv = StratifiedGroupKFold(5 if cv is None else int(cv))
     splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y, groups)
-    sets = [
-        LeftOut.rows(np.setdiff1d(rows, rows[train]), y.size, rows[test]) for train, test in splits
-    ]
-    asked = np.sort(np.concatenate([left.asked for left in sets]))
-    if not np.array_equal(asked, rows):
-        raise ValueError("cv must have every case in exactly one test fold.")
-    return sets
+    return sets_of_splits(splits, y.size)

@@ -9,7 +9,6 @@ models and of their likelihoods, and the power of each likelihood.
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
-from unselected.columns.content_keys import Keys, column_keys, row_keys
+from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses
-from unselected.estimators.divisions import divided
+from unselected.estimators.content_folds import ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import Fit, Weighed, normalized, preferred
@@ -32,7 +31,6 @@ from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
-from unselected.selection.correlation import CLOSE
 from unselected.selection.families import FamilyScores
 from unselected.selection.leaving_out import Marginals, family_scores_without
 from unselected.selection.record import Selection
@@ -40,11 +38,6 @@ from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.normal_scores import NormalScores
-
-# Folds of a division, the largest number of divisions, and cases that they leave out in all.
-_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
-# Columns whose content gives the keys of the rows.
-_KEY_COLUMNS = 1000
 
 
 class FamilyModels(NamedTuple):
@@ -171,41 +164,33 @@ class _Learning:
     marginals: tuple[Marginals, ...]
     sets: list[LeftOut]
     n_divisions: int
-    keys: Callable[[Ints], Keys]
-    key_values: NDArray[Any]
+    content: ContentKeys
     tables: TablesOfSizes
 
     @classmethod
     def start(cls, fitting: StackFitting, left: LeftOut) -> "_Learning":
         """Read the table once, and divide the cases into folds by their content."""
-        table, stream = fitting.table, partial(StreamingSelection, _KEY_COLUMNS)
-        raw = fitting.scores_of([left], stream, ("raw",), _numbers_as_keys)[0][0]
-        columns = _strictly_above(raw, _KEY_COLUMNS)
-        values = np.asarray(table.X[:, columns])[left.kept]
-        keys = row_keys(values)
-        marginals = fitting.marginals if raw.real is not None else ("raw",)
-        n, divisions = table.y.size, []
+        table = fitting.table
+
+        def score(stream: Any, keys: Any) -> FamilyScores:
+            return fitting.scores_of([left], stream, ("raw",), keys)[0][0]
+
+        content = ContentKeys.read(table.X, left, score)
+        marginals = fitting.marginals if content.scores.real is not None else ("raw",)
+        n_divisions = 0
         if len(marginals) * len(fitting.ks) > 1 or fitting.guarded != "none":
-            wanted = int(np.ceil(_ENOUGH_CASES / left.kept.size))
-            divisions = list(range(min(_MOST_DIVISIONS, wanted)))
+            n_divisions = content.n_divisions
         groups = None if fitting.groups is None else fitting.groups[left.kept]
-        sets = [left]
-        for division in divisions:
-            seed = fitting.seed + (division << 32)
-            fold_of = divided(table.y[left.kept], keys, _N_FOLDS, seed, groups)
-            for fold in np.unique(fold_of):
-                rows = left.kept[fold_of == fold]
-                sets.append(LeftOut.rows(np.union1d(left.out, rows), n, asked=rows))
-        table.check_classes_left(sets, fitting.groups)
-        of_columns = partial(_keys_of, table.X, left.kept, keys)
-        return cls(fitting, marginals, sets, len(divisions), of_columns, values, TablesOfSizes())
+        folds = content.folds(table.y[left.kept], fitting.seed, groups, n_divisions)
+        table.check_classes_left(folds, fitting.groups)
+        return cls(fitting, marginals, [left, *folds], n_divisions, content, TablesOfSizes())
 
     def finish(self) -> LearnedStack:
         """Fit all models without each set of cases, weigh them, and keep the best."""
         fitting = self.fitting
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
-        scores = fitting.scores_of(self.sets, stream, self.marginals, self.keys)
+        scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
         columns = KeptValues.of(
             fitting.table.X, [widest.select(one) for each in scores for one in each]
         )
@@ -225,7 +210,7 @@ class _Learning:
         chosen = preferred(members)
         stack, selection = self._stack(normalized(members[chosen]), columns, chosen)
         chosen_scores = scores[self.marginals.index(chosen)][0]
-        return LearnedStack(chosen_scores, selection, stack, self.key_values)
+        return LearnedStack(chosen_scores, selection, stack, self.content.values)
 
     def _fits(
         self, marginals: Marginals, left: LeftOut, scores: FamilyScores, columns: KeptValues
@@ -310,23 +295,3 @@ class _Learning:
 def _kept(within: WithinClasses | None) -> WithinClasses | None:
     """Return correlations as they are kept after a fit."""
     return None if within is None else within.without_cases()
-
-
-def _strictly_above(scores: FamilyScores, k: int) -> Ints:
-    """Return the columns above the k-th largest score, or all: a set without ties to break."""
-    rough, columns = scores.rough, scores.subset.columns
-    if rough.size < k:
-        return columns
-    kth = np.partition(rough, rough.size - k)[rough.size - k]
-    return np.asarray(columns[rough > kth * (1.0 + CLOSE)])
-
-
-def _numbers_as_keys(columns: Ints) -> Keys:
-    """Return keys where no ties are broken."""
-    return columns.astype(np.uint64)
-
-
-def _keys_of(X: Any, rows: Ints, of_rows: Keys, columns: Ints) -> Keys:
-    """Return the keys of columns of a table."""
-    values: NDArray[Any] = np.asarray(X[:, columns])
-    return column_keys(values[rows], of_rows)

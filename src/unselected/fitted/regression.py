@@ -65,6 +65,24 @@ class FittedRegression(ExactRealFitted, FittedResponse):
         return self.posterior.features
 
     @property
+    def lines(self) -> tuple[Floats, Floats, Floats]:
+        """Where features lie at the mean response, their slopes and variances, each (k,).
+
+        Slopes are for one standard deviation of the response; a constant feature has slope 0.
+        """
+        nodes, weights = self.nodes.of_features()
+        code = np.array([self.statistics.y_mean / self.moments.unit])
+        here, there = nodes.law(code), nodes.law(code + 1.0)
+        varying = here.varying
+        intercept = np.asarray(self.moments.center + self.moments.offset, dtype=np.float64)
+        slope, variance = np.zeros(varying.size), np.ones(varying.size)
+        own = weights[varying]
+        intercept[varying] = np.sum(here.loc * own, axis=1)
+        slope[varying] = np.sum((there.loc - here.loc) * own, axis=1)
+        variance[varying] = np.sum(here.squares * own, axis=1) / here.df
+        return intercept, slope, variance
+
+    @property
     def _slope(self) -> Floats:
         return np.asarray(self.moments.sxy / self.moments.syy)
 

@@ -22,18 +22,17 @@ from unselected.fitted.json_checks import (
     Entries,
     Fault,
     check_list,
-    check_real,
     check_reals,
     check_record,
-    check_whole,
 )
+from unselected.fitted.json_normal import normal_entry, parse_columns, parse_normal
 from unselected.fitted.json_parts import parse_names
 from unselected.fitted.predictor import ClassPredictor, predictor_of
 from unselected.fitted.raw_effects import raw_effects
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
 from unselected.selection.leaving_out import Marginals
-from unselected.statistics.normal_scores import MOST_KNOTS, NormalScores
+from unselected.statistics.normal_scores import NormalScores
 
 # The weight of all that is left out of intervals.
 _UNLIKELY = 1e-3
@@ -293,7 +292,6 @@ class FittedStack(FittedClasses):
 
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file."""
-        normal = self.normal
         return {
             "members": [
                 {
@@ -304,13 +302,7 @@ class FittedStack(FittedClasses):
                 for member in self.members
             ],
             "log_weights": self.log_weights,
-            "normal": None
-            if normal is None
-            else {
-                "values": [values.tolist() for values in normal.values],
-                "scores": [scores.tolist() for scores in normal.scores],
-                "slopes": normal.slopes,
-            },
+            "normal": normal_entry(self.normal),
         }
 
     @classmethod
@@ -328,7 +320,7 @@ class FittedStack(FittedClasses):
         if abs(np.exp(logs).sum() - 1.0) > 1e-9:
             raise Fault(f"log_weights make a sum of {np.exp(logs).sum():.6g}, not 1.")
         n_real = int((~members[-1].fitted.is_binary).sum())
-        normal = _parse_normal(entries["normal"], n_real)
+        normal = parse_normal(entries["normal"], n_real)
         return cls(members, logs, normal, parse_names(entries["names"], k))
 
 
@@ -348,37 +340,10 @@ _MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")
 
 def _parse_member(entry: object, k: int) -> Member:
     record = check_record(entry, "members", _MEMBER, _GUARDS)
-    columns = np.array(
-        [
-            check_whole(column, "members columns", 0, k - 1)
-            for column in check_list(record["columns"], "members columns")
-        ],
-        dtype=np.intp,
-    )
-    if np.any(np.diff(columns) <= 0):
-        raise Fault("members columns do not increase.")
+    columns = parse_columns(record["columns"], k)
     fitted = FittedFamilies.from_json({**record, "names": None})
     if fitted.n_columns != columns.size:
         raise Fault(f"members columns has {columns.size} columns, families {fitted.n_columns}.")
     predictor = predictor_of(fitted, record)
     assert isinstance(predictor, ClassPredictor)
     return Member(columns, predictor)
-
-
-def _parse_normal(entry: object, n_real: int) -> NormalScores | None:
-    if entry is None:
-        return None
-    fields = check_record(entry, "normal", ("values", "scores", "slopes"))
-    slopes = check_reals(fields["slopes"], "normal slopes", n_real, 0.0, 1e300)
-    knots = []
-    each = (check_list(fields[name], f"normal {name}", n_real) for name in ("values", "scores"))
-    for values, scores in zip(*each, strict=True):
-        n = check_whole(len(check_list(values, "normal values")), "normal knots", 1, MOST_KNOTS)
-        own = check_reals(values, "normal values", n)
-        if np.any(np.diff(own) <= 0.0):
-            raise Fault("normal values do not increase.")
-        knots.append((own, np.array([check_real(z, "normal scores", -40, 40) for z in scores])))
-        if knots[-1][1].size != n:
-            raise Fault("normal has other numbers of values and scores.")
-    values, scores = zip(*knots, strict=True) if knots else ((), ())
-    return NormalScores(tuple(values), tuple(scores), slopes)

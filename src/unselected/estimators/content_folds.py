@@ -1,0 +1,101 @@
+"""Folds, and keys of columns, that depend on the content of a table and not on its order."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Ints
+from unselected.columns.blocks import Columns
+from unselected.columns.content_keys import Keys, column_keys, row_keys
+from unselected.estimators.divisions import divided
+from unselected.selection.correlation import CLOSE
+from unselected.selection.families import FamilyScores
+from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.leaving_out import LeftOut
+
+# Folds of a division, the largest number of divisions, and cases that they leave out in all.
+_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
+# Columns whose content gives the keys of the rows.
+_KEY_COLUMNS = 1000
+
+# Returns the scores of columns: of those that can be among the best so many.
+ScoreColumns = Callable[[Callable[[], StreamingSelection], Callable[[Ints], Keys]], FamilyScores]
+
+
+@dataclass(frozen=True, eq=False)
+class ContentKeys:
+    """The keys of the cases that are not left out, from their values in the strongest columns.
+
+    Attributes
+    ----------
+    left : LeftOut
+    scores : FamilyScores
+        Of the strongest columns, raw.
+    values : array of shape (n, columns)
+        What the keys are of.
+    keys : array of shape (n,)
+    X : Columns
+    """
+
+    left: LeftOut
+    scores: FamilyScores
+    values: NDArray[Any]
+    keys: Keys
+    X: Columns
+
+    @classmethod
+    def read(cls, X: Columns, left: LeftOut, score: ScoreColumns) -> "ContentKeys":
+        """Read the table once for its strongest columns."""
+        scores = score(partial(StreamingSelection, _KEY_COLUMNS), _numbers_as_keys)
+        values = np.asarray(X[:, _strictly_above(scores, _KEY_COLUMNS)])[left.kept]
+        return cls(left, scores, values, row_keys(values), X)
+
+    def of_columns(self, columns: Ints) -> Keys:
+        """Return the keys of columns, by which ties are broken."""
+        values: NDArray[Any] = np.asarray(self.X[:, columns])
+        return column_keys(values[self.left.kept], self.keys)
+
+    @property
+    def n_divisions(self) -> int:
+        """How often cases are divided into folds: more often where there are few."""
+        return min(_MOST_DIVISIONS, int(np.ceil(_ENOUGH_CASES / self.left.kept.size)))
+
+    def folds(
+        self, strata: NDArray[np.intp], seed: int, groups: Ints | None, n_divisions: int
+    ) -> list[LeftOut]:
+        """Return the folds of some divisions, each to be left out.
+
+        ``strata`` and ``groups`` have a number for each case that is not left out already.
+        """
+        left, sets = self.left, []
+        for division in range(n_divisions):
+            fold_of = divided(strata, self.keys, _N_FOLDS, seed + (division << 32), groups)
+            for fold in np.unique(fold_of):
+                rows = left.kept[fold_of == fold]
+                n = left.kept.size + left.out.size
+                sets.append(LeftOut.rows(np.union1d(left.out, rows), n, asked=rows))
+        return sets
+
+    def strata(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        """Return strata of cases with similar real responses, one case for each fold."""
+        strata = np.empty(y.size, dtype=np.intp)
+        strata[np.lexsort((self.keys, y))] = np.arange(y.size) // _N_FOLDS
+        return strata
+
+
+def _strictly_above(scores: FamilyScores, k: int) -> Ints:
+    """Return the columns above the k-th largest score, or all: a set without ties to break."""
+    rough, columns = scores.rough, scores.subset.columns
+    if rough.size < k:
+        return columns
+    kth = np.partition(rough, rough.size - k)[rough.size - k]
+    return np.asarray(columns[rough > kth * (1.0 + CLOSE)])
+
+
+def _numbers_as_keys(columns: Ints) -> Keys:
+    """Return keys where no ties are broken."""
+    return columns.astype(np.uint64)

@@ -1,0 +1,392 @@
+"""The fit of an average over regressions: folds, cases left out, weights, members.
+
+Regressions differ in the number of features, in how columns and response are transformed, and in
+kind: see `ResponseStack`. Every one is fitted again without each fold, selection and transforms
+included, and gives the cases of the fold predictive distributions. These are weighed by how well
+they predict the responses of the cases left out.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from unselected._typing import Floats, Ints
+from unselected.columns.content_keys import Keys
+from unselected.dependence.inverse_regression import InverseRegression, residual_factor
+from unselected.dependence.response_weights import Candidate, HeldOutResponses, learn_weights
+from unselected.estimators.content_folds import ContentKeys
+from unselected.estimators.fitting import KeptValues
+from unselected.estimators.inputs import TrainingTable
+from unselected.estimators.stack_fitting import on_step
+from unselected.fitted.json_response_stack import PriorOfResponse
+from unselected.fitted.regression import FittedRegression
+from unselected.fitted.response_stack import FittedResponseStack, ResponseMember
+from unselected.models.direct_regression import DirectRegression
+from unselected.models.gaussian import GaussianModel
+from unselected.models.regression import RegressionModel
+from unselected.selection.families import FamilyScores
+from unselected.selection.leaving_out import Marginals, response_scores_without
+from unselected.selection.record import Selection
+from unselected.selection.rules import SelectionRule
+from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.leaving_out import LeftOut
+from unselected.statistics.line import LineStatistics
+from unselected.statistics.normal_scores import NormalScores
+
+# Prior weights: the features say nothing; inverse regressions; direct ones.
+_NULL, _INVERSE, _DIRECT = 0.5, 0.4, 0.1
+# Responses further from the median than this, in robust standard deviations, are moved there.
+_CLIP = 4.0
+# A member with less weight than this is left out of the average.
+_LEAST_WEIGHT = 0.005
+
+
+class View(NamedTuple):
+    """What a regression sees: columns as they are or as normal scores, and which responses.
+
+    Attributes
+    ----------
+    marginals : {"raw", "normal"}
+    clipped : bool
+        Whether responses far out are moved inwards for the fit.
+    """
+
+    marginals: Marginals
+    clipped: bool
+
+
+class _Fit(NamedTuple):
+    """A regression, and the distributions that it gives the cases that were asked for."""
+
+    selection: Selection[Any]
+    model: DirectRegression | InverseRegression
+    location: Floats
+    squares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseStackFitting:
+    """Everything that the fit of an average over regressions needs.
+
+    Attributes
+    ----------
+    table : TrainingTable
+    rule : SelectionRule
+        Its k does not matter: each regression has its own.
+    corrected : bool
+        Whether inverse regressions are conditioned on the selection.
+    features : GaussianModel
+        Of the features given the response, on few nodes.
+    ks : tuple of (int or None)
+        Numbers of features to average over, increasing; None for a rule without k.
+    marginals : tuple of {"raw", "normal"}
+    kinds : tuple of {"linear", "quadratic", "inverse"}
+    independence : tuple of float
+        Of the weights of independence of inverse regressions, those that are tried.
+    guarded : bool
+        Whether powers and weights are learned.
+    seed : int
+        Of the folds.
+    groups : array of shape (n,) or None
+        Cases with the same number stay together.
+    store_scores : bool
+        Whether the scores of all columns are kept.
+    """
+
+    table: TrainingTable
+    rule: SelectionRule
+    corrected: bool
+    features: GaussianModel
+    ks: tuple[int | None, ...]
+    marginals: tuple[Marginals, ...]
+    kinds: tuple[str, ...]
+    independence: tuple[float, ...]
+    guarded: bool
+    seed: int
+    groups: Ints | None
+    store_scores: bool = False
+
+    @property
+    def everyone(self) -> LeftOut:
+        """The set of no cases: nothing is left out."""
+        return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
+
+    def learned(self, left: LeftOut | None = None) -> "LearnedResponseStack":
+        """Learn everything from the cases that are not left out."""
+        with threadpool_limits(limits=1, user_api="blas"):
+            return _Learning.start(self, left or self.everyone).finish()
+
+    def with_k(self, k: int | None) -> SelectionRule:
+        """Return the rule that keeps k features."""
+        return replace(self.rule, k=k)
+
+    def scores_of(
+        self,
+        y: Floats,
+        sets: list[LeftOut],
+        new_stream: Callable[[], StreamingSelection],
+        marginals: tuple[Marginals, ...],
+        keys: Callable[[Ints], Keys],
+    ) -> list[list[FamilyScores]]:
+        """Return the scores without each set of cases; see `response_scores_without`."""
+        t = self.table
+        return response_scores_without(t.X, y, t.label, sets, new_stream, marginals, keys)
+
+    def main(
+        self, scores: FamilyScores, selection: Selection[Any], y_mean: float
+    ) -> FittedRegression:
+        """Return the model of features given the response, conditioned on a selection."""
+        assert scores.real is not None
+        event = selection.event if self.corrected else selection.event.emptied()
+        features = self.features
+        if features.least_fraction is not None:
+            features = replace(features, least_fraction=1.0 / max(1, selection.n_features))
+        moments = scores.real.take(selection.indices)
+        statistics = LineStatistics(moments, y_mean)
+        return FittedRegression(RegressionModel(features), statistics, event.real, None)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedResponseStack:
+    """What was learned.
+
+    Attributes
+    ----------
+    scores : FamilyScores
+        Of all columns, by the marginals of the widest selection.
+    selection : Selection
+        Of all columns that a member needs, by the rule with the largest k in use.
+    stack : FittedResponseStack
+    key_values : array of shape (n, columns)
+        The values of the columns by whose content the cases were divided into folds.
+    """
+
+    scores: FamilyScores
+    selection: Selection[Any]
+    stack: FittedResponseStack
+    key_values: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Learning:
+    """A fit under way, to the cases that are not left out.
+
+    Attributes
+    ----------
+    fitting : ResponseStackFitting
+    views : list of View
+    responses : dict of bool to array of shape (n,)
+        The responses as they are and, where that is a difference, clipped.
+    sets : list of LeftOut
+        All cases, and then these without each fold of each division.
+    n_divisions : int
+    content : ContentKeys
+    """
+
+    fitting: ResponseStackFitting
+    views: list[View]
+    responses: dict[bool, Floats]
+    sets: list[LeftOut]
+    n_divisions: int
+    content: ContentKeys
+
+    @classmethod
+    def start(cls, fitting: ResponseStackFitting, left: LeftOut) -> "_Learning":
+        """Read the table once, and divide the cases into folds by their content."""
+        table, y = fitting.table, np.asarray(fitting.table.y, dtype=np.float64)
+
+        def score(stream: Any, keys: Any) -> FamilyScores:
+            return fitting.scores_of(y, [left], stream, ("raw",), keys)[0][0]
+
+        content = ContentKeys.read(table.X, left, score)
+        responses = {False: y}
+        if fitting.guarded:
+            clipped = _clipped(y, y[left.kept])
+            responses |= {True: clipped} if np.any(clipped[left.kept] != y[left.kept]) else {}
+        groups = None if fitting.groups is None else fitting.groups[left.kept]
+        n_divisions = content.n_divisions if fitting.guarded else 0
+        folds = content.folds(content.strata(y[left.kept]), fitting.seed, groups, n_divisions)
+        views = [View(each, which) for which in responses for each in fitting.marginals]
+        return cls(fitting, views, responses, [left, *folds], n_divisions, content)
+
+    def finish(self) -> LearnedResponseStack:
+        """Fit all regressions without each set of cases, weigh them, and keep the best."""
+        fits: dict[View, list[list[_Fit]]] = {}
+        wholes: dict[View, FamilyScores] = {}
+        n_done, n_all = 0, len(self.views) * len(self.sets)
+        for view, scores, columns in self._scored():
+            wholes[view], fits[view] = scores[0], []
+            for left, one in zip(self.sets, scores, strict=True):
+                fits[view].append(list(self._fits(view, left, one, columns)))
+                n_done += 1
+                on_step.get()(n_done, n_all)
+        view = self._preferred(fits)
+        stack, selection = self._stack(view, wholes[view], fits[view])
+        return LearnedResponseStack(wholes[view], selection, stack, self.content.values)
+
+    def _scored(self) -> Iterator[tuple[View, list[FamilyScores], KeptValues]]:
+        """Yield each view with the scores without each set, and the values of their columns."""
+        fitting = self.fitting
+        widest = fitting.with_k(fitting.ks[-1])
+        stream = StreamingSelection if fitting.store_scores else widest.streaming
+        for clipped, y in self.responses.items():
+            marginals = fitting.marginals
+            scored = fitting.scores_of(y, self.sets, stream, marginals, self.content.of_columns)
+            for each, scores in zip(marginals, scored, strict=True):
+                kept = KeptValues.of(fitting.table.X, [widest.select(one) for one in scores])
+                yield View(each, clipped), scores, kept
+
+    def _fits(
+        self, view: View, left: LeftOut, scores: FamilyScores, columns: KeptValues
+    ) -> Iterator[_Fit]:
+        """Yield the regressions of each number of features and kind without a set of cases."""
+        fitting, y = self.fitting, self.responses[view.clipped][left.kept]
+        widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
+        train, asked = (
+            np.asarray(columns.take(rows, widest), dtype=np.float64)
+            for rows in (left.kept, left.asked)
+        )
+        if view.marginals == "normal":
+            normal = NormalScores.learn(train)
+            train, asked = normal.apply(train), normal.apply(asked)
+        for k in fitting.ks:
+            selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
+            places = np.searchsorted(widest.indices, selection.indices)
+            for kind in fitting.kinds:
+                model: DirectRegression | InverseRegression
+                if kind == "inverse":
+                    model = self._inverse(scores, selection, train[:, places], y)
+                else:
+                    quadratic = kind == "quadratic"
+                    model = DirectRegression.fit(train[:, places], y, quadratic=quadratic)
+                yield _Fit(selection, model, *model.laws(asked[:, places]))
+
+    def _inverse(
+        self, scores: FamilyScores, selection: Selection[Any], train: Floats, y: Floats
+    ) -> InverseRegression:
+        """Return the features given the response, conditioned on the selection."""
+        center, unit = float(y.mean()), float(y.std()) or 1.0
+        lines = self.fitting.main(scores, selection, center).lines
+        independence = self.fitting.independence
+        factor = np.zeros((0, selection.indices.size))
+        if min(independence) < 1.0:
+            factor = residual_factor(train, (y - center) / unit)
+        return InverseRegression(*lines, factor, y.size, center, unit, independence)
+
+    @property
+    def _cases(self) -> HeldOutResponses:
+        """The responses left out, with what is known of them without features."""
+        y, folds = self.responses[False], self.sets[1:]
+        sizes = [left.asked.size for left in folds]
+        known = [_law_of_response(y[left.kept]) for left in folds]
+        center, squares, df = (np.repeat(each, sizes) for each in zip(*known, strict=True))
+        asked = np.concatenate([y[left.asked] for left in folds])
+        return HeldOutResponses(asked, df, center, squares, 1.0 / self.n_divisions)
+
+    def _candidates(self, fits: list[list[_Fit]], prior: float) -> list[list[Candidate]]:
+        """Return the candidates of each regression of a view, which have a prior together."""
+        whole, *others = fits
+        shares = _prior_shares([fit.model.kind for fit in whole])
+        result = []
+        for number, (fit, share) in enumerate(zip(whole, shares, strict=True)):
+            location, squares = (
+                np.concatenate([each[number][place] for each in others], axis=-1)
+                for place in (2, 3)
+            )
+            logs = fit.model.log_prior + np.log(share * prior)
+            scales = fit.model.scales
+            each = zip(location, squares, logs, strict=True)
+            result.append([Candidate(a, b, scales, log) for a, b, log in each])
+        return result
+
+    def _null(self, cases: HeldOutResponses) -> Candidate:
+        location, squares = cases.center[np.newaxis], cases.squares[np.newaxis]
+        return Candidate(location, squares, np.ones(1), np.log([_NULL]))
+
+    def _preferred(self, fits: dict[View, list[list[_Fit]]]) -> View:
+        """Return the view whose regressions have the most weight together."""
+        if len(fits) == 1:
+            (only,) = fits
+            return only
+        cases, prior = self._cases, (1.0 - _NULL) / len(fits)
+        each = {view: list(chain(*self._candidates(own, prior))) for view, own in fits.items()}
+        weights = learn_weights([self._null(cases), *chain(*each.values())], cases).nodes[1:]
+        totals, start = {}, 0
+        for view, candidates in each.items():
+            stop = start + len(candidates)
+            totals[view] = float(sum(part.sum() for part in weights[start:stop]))
+            start = stop
+        return max(totals, key=lambda view: totals[view])
+
+    def _weights(self, fits: list[list[_Fit]]) -> tuple[list[Floats], float, float]:
+        """Return the weights of the regressions of a view, of no features, and of outliers."""
+        if not self.n_divisions:  # the inverse regression alone, as it is
+            shares = [np.zeros(fit.model.log_prior.shape) for fit in fits[0]]
+            shares[-1][-1, 0] = 1.0
+            return shares, 0.0, 0.0
+        cases = self._cases
+        each = self._candidates(fits, 1.0 - _NULL)
+        learned = learn_weights([self._null(cases), *chain(*each)], cases)
+        nodes = iter(learned.nodes)
+        null = float(next(nodes).sum())
+        weights = [np.stack([next(nodes) for _ in candidates]) for candidates in each]
+        return weights, null, learned.outlier
+
+    def _stack(
+        self, view: View, scores: FamilyScores, fits: list[list[_Fit]]
+    ) -> tuple[FittedResponseStack, Selection[Any]]:
+        """Return the average over the regressions with enough weight, and its selection."""
+        weights, null, outlier = self._weights(fits)
+        whole, left = fits[0], self.sets[0]
+        most = max(float(each.sum()) for each in weights)
+        chosen = [float(each.sum()) >= min(_LEAST_WEIGHT, most) for each in weights]
+        kept = [(fit, each) for fit, each, some in zip(whole, weights, chosen, strict=True) if some]
+        total = null + outlier + sum(float(each.sum()) for _, each in kept)
+        selection = max((fit.selection for fit, _ in kept), key=lambda one: one.indices.size)
+        indices, is_normal = selection.indices, view.marginals == "normal"
+        members = tuple(
+            ResponseMember(
+                np.searchsorted(indices, fit.selection.indices),
+                is_normal,
+                fit.model.without_cases(),
+                each / total,
+            )
+            for fit, each in kept
+        )
+        y, names = self.responses[view.clipped][left.kept], self.fitting.table.names
+        center, squares, df = _law_of_response(self.responses[False][left.kept])
+        law = PriorOfResponse(center, squares, df, null / total, outlier / total)
+        normal = None
+        if is_normal:
+            normal = NormalScores.learn(np.asarray(self.fitting.table.X[:, indices])[left.kept])
+        main = self.fitting.main(scores, selection, float(y.mean()))
+        own_names = None if names is None else names[indices]
+        stack = FittedResponseStack(members, law, main, is_normal, normal, own_names)
+        return stack, replace(selection, ties=None)
+
+
+def _law_of_response(y: Floats) -> tuple[float, float, float]:
+    """Return location, squared scale and degrees of freedom of a new response."""
+    n = y.size
+    return float(y.mean()), float(y.var() or 1.0) * (n + 1.0) / (n - 1.0), max(n - 1.0, 2.5)
+
+
+def _clipped(y: Floats, seen: Floats) -> Floats:
+    """Return responses moved to within some robust deviations of the median of those seen."""
+    center = np.median(seen)
+    reach = _CLIP * 1.4826 * np.median(np.abs(seen - center))
+    return np.clip(y, center - reach, center + reach) if reach > 0.0 else y
+
+
+def _prior_shares(kinds: list[str]) -> list[float]:
+    """Return the prior share of each regression among all, given their kinds."""
+    sizes = {"inverse": kinds.count("inverse"), "direct": len(kinds) - kinds.count("inverse")}
+    of_kind = {"inverse": _INVERSE, "direct": _DIRECT}
+    total = sum(of_kind[kind] for kind, size in sizes.items() if size)
+    shares = {kind: of_kind[kind] / (total * max(size, 1)) for kind, size in sizes.items()}
+    return [shares["inverse" if kind == "inverse" else "direct"] for kind in kinds]
