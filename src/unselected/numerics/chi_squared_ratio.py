@@ -65,8 +65,11 @@ def _log_scaled_f(a: Floats, q: int, nu: Floats, kappa: Floats) -> Floats:
     """Return the log probability where all a_i are equal: that of a beta variable."""
     x = kappa / (kappa + a)
     selected = betaincc(q / 2.0, nu / 2.0, x)
+    small = selected >= 0.5
     with np.errstate(divide="ignore"):
-        return np.where(selected < 0.5, np.log1p(-selected), np.log(betainc(q / 2.0, nu / 2.0, x)))
+        logs = np.log1p(-selected)
+        logs[small] = np.log(betainc(q / 2.0, nu[small] / 2.0, x[small]))
+    return logs
 
 
 def _log_by_contour(a: Floats, nu: Floats, also: Floats, compiled: Any = None) -> Floats:
