@@ -253,7 +253,8 @@ def test_cv_compares_numbers_of_features_on_the_same_folds(copies, table):
     alone = json.loads(call(*asked, "--k", 5, "--method", "corrected", cwd=copies).stdout)
     assert (alone["k"], alone["kind"]) == (5, "classifier")
     assert {"k": 5, **alone["rows"][0]} == told["rows"][1]
-    answer = call(*asked[:-1], "--k", 5, "--k", 2, 5, "--model", "gaussian", *OURS, cwd=copies)
+    first = ("cv", "--model", "gaussian", "--target", "response", "--k", 5, 2, 5, table)
+    answer = call(*first, "--splits", 2, *OURS, cwd=copies)
     lines = [line.split() for line in answer.stdout.splitlines()]
     assert [line[:2] for line in lines] == [
         ["k", "method"],
@@ -274,7 +275,7 @@ def test_cv_compares_numbers_of_features_of_regression(real):
         (("--k", 5, "auto", "--model", "gaussian"), 1, "--k auto is for the model classifier"),
         (("--k", "auto", "loo"), 1, "--k auto is for the model classifier, not for gaussian"),
         (("--k", 5, 500), 1, "--k 500 is out of range"),
-        (("--k", 5, "many"), 2, "many is neither a whole number nor auto or loo"),
+        (("--k", 5, "--k", "many"), 2, "many is neither a whole number nor auto or loo"),
         (("--k", 5, 10, "--checkpoint", "c.jsonl"), 1, "--checkpoint needs a single --k"),
     ],
 )

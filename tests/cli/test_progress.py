@@ -19,7 +19,12 @@ from unselected import (
 )
 from unselected.cli import comparing, fitting, main, options, progress
 from unselected.cli.options import patience
-from unselected.cli.progress import WatchedColumns, showing_progress, showing_steps
+from unselected.cli.progress import (
+    WatchedColumns,
+    showing_fits,
+    showing_progress,
+    showing_steps,
+)
 from unselected.columns import blocks as columns_module
 from unselected.columns.sources import ColumnSource, SourceError, SparseColumns
 
@@ -200,8 +205,8 @@ def test_cross_validation_shows_no_bar_in_a_file(tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert "\r" not in err
     assert "%" not in err
-    monkeypatch.setattr(comparing, "on_terminal", lambda: True)
-    assert main(CV) == 0
+    monkeypatch.setattr(progress, "on_terminal", lambda: True)
+    assert main([*CV, "--model", "bernoulli"]) == 0
     assert "1/1" in capsys.readouterr().err
 
 
@@ -215,3 +220,20 @@ def test_fits_of_an_average_are_counted(monkeypatch, capsys):
         pass
     SelectiveClassifier(k=5).fit(rng.normal(size=(30, 20)), np.arange(30) % 2)
     assert "100%" not in capsys.readouterr().err
+
+
+def test_fits_of_a_cross_validation_are_counted(monkeypatch, capsys):
+    monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 20)), np.arange(30) % 2
+    with showing_fits("classifier", 4, after=0.0) as own_bar:
+        assert not own_bar
+        for _ in range(3):
+            SelectiveClassifier(k=5).fit(X, y)
+    assert re.search(r"cross-validating:  75%.* 3/4 ", capsys.readouterr().err)
+    with showing_fits("gaussian", 4) as own_bar:
+        assert own_bar
+    monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: False)
+    with showing_fits("classifier", 4) as own_bar:
+        assert not own_bar
+    assert "%" not in capsys.readouterr().err

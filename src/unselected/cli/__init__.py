@@ -6,6 +6,7 @@ scikit-learn.
 """
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -24,6 +25,9 @@ OK, BAD_DATA, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # Replaces a lone "-" while arguments are parsed, because the parser reads that as an option.
 STANDARD_STREAM = "standard-stream:"
+
+# What may follow a number of features as another one.
+_NUMBER = re.compile(r"\d[\d.e+]*|auto|loo")
 
 app = App(
     name="unselected",
@@ -52,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if argv is None else argv
     arguments = [STANDARD_STREAM if argument == "-" else argument for argument in given]
+    arguments = one_by_one(arguments) if arguments[:1] == ["cv"] else arguments
     debug = "--debug" in arguments
     try:
         with warnings.catch_warnings():
@@ -72,6 +77,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         return _fail(error, BAD_DATA, debug)
     return OK
+
+
+def one_by_one(arguments: list[str]) -> list[str]:
+    """Return ``--k 5 20`` as ``--k 5 --k 20``: the name of a table may follow the numbers.
+
+    >>> one_by_one(["cv", "--k", "5", "20", "auto", "table.csv", "--splits", "3"])
+    ['cv', '--k', '5', '--k', '20', '--k', 'auto', 'table.csv', '--splits', '3']
+    """
+    result: list[str] = []
+    for argument in arguments:
+        if result[-2:-1] == ["--k"] and _NUMBER.fullmatch(argument):
+            result.append("--k")
+        result.append(argument)
+    return result
 
 
 class _Warnings:

@@ -64,9 +64,8 @@ KOption = Annotated[K, Parameter(converter=_whole_or_word)]
 Input = Annotated[str, Parameter(converter=_path)]
 Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
-KOptions = Annotated[
-    tuple[K, ...], Parameter(converter=_wholes_or_words, consume_multiple=True, negative="")
-]
+# Several are given one by one; see `one_by_one` of the package.
+KOptions = Annotated[tuple[K, ...], Parameter(converter=_wholes_or_words, negative="")]
 SEVERAL = Parameter(consume_multiple=True, negative="")
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 Public modules
 --------------
+compare             comparison of methods for classes
 compare_regression  comparison of methods for a real response
 folds               folds, and what is fitted in them
 """

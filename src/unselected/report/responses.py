@@ -103,10 +103,10 @@ class RegressionFindings:
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the verdict, and the HTML under each."""
         return [
+            ("Pictures", pictures(_figures(self))),
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
-            ("Pictures", pictures(_figures(self))),
             ("Settings", settings_table(self.settings)),
             ("Method", method_section("response")),
         ]
