@@ -211,6 +211,7 @@ class _Learning:
         groups = None if fitting.groups is None else fitting.groups[left.kept]
         n_divisions = content.n_divisions if fitting.guarded else 0
         folds = content.folds(content.strata(y[left.kept]), fitting.seed, groups, n_divisions)
+        _check_variation_left(y, folds)
         views = [View(each, which) for which in responses for each in fitting.marginals]
         return cls(fitting, views, responses, [left, *folds], n_divisions, content)
 
@@ -368,6 +369,17 @@ class _Learning:
         own_names = None if names is None else names[indices]
         stack = FittedResponseStack(members, law, main, is_normal, normal, own_names)
         return stack, replace(selection, ties=None)
+
+
+def _check_variation_left(y: Floats, sets: list[LeftOut]) -> None:
+    """Raise where the responses are all equal without a set of cases."""
+    for left in sets:
+        if np.ptp(y[left.kept]) == 0.0:
+            value, n = y[left.kept][0], int(np.count_nonzero(y != y[left.kept][0]))
+            raise ValueError(
+                f"y is {value:.6g} in all but {n} cases: leaving cases out leaves no variation. "
+                "Add cases with other responses, or use a classifier."
+            )
 
 
 def _law_of_response(y: Floats) -> tuple[float, float, float]:

@@ -74,8 +74,5 @@ class FeatureMap:
 
 
 def _principal_axes(Z: Floats, most: int) -> Floats:
-    """Return the first principal axes, shape (k, r), each with its largest element positive."""
-    _, _, axes = np.linalg.svd(Z, full_matrices=False)
-    axes = axes[:most]
-    signs = np.sign(axes[np.arange(len(axes)), np.argmax(np.abs(axes), axis=1)])
-    return np.asarray((axes * np.where(signs == 0.0, 1.0, signs)[:, np.newaxis]).T)
+    """Return the first principal axes, shape (k, r). Their signs do not matter here."""
+    return np.asarray(np.linalg.svd(Z, full_matrices=False)[2][:most].T)
