@@ -148,7 +148,7 @@ class ResponseStackFitting:
             features = replace(features, least_fraction=1.0 / max(1, selection.n_features))
         moments = scores.real.take(selection.indices)
         statistics = LineStatistics(moments, y_mean)
-        return FittedRegression(RegressionModel(features), statistics, event.real, None)
+        return FittedRegression(RegressionModel(features), statistics, event.real.merged(), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +287,14 @@ class _Learning:
         known = [_law_of_response(y[left.kept]) for left in folds]
         center, squares, df = (np.repeat(each, sizes) for each in zip(*known, strict=True))
         asked = np.concatenate([y[left.asked] for left in folds])
-        return HeldOutResponses(asked, df, center, squares, 1.0 / self.n_divisions)
+        return HeldOutResponses(asked, df, center, squares, self._weight_of_case)
+
+    @property
+    def _weight_of_case(self) -> float:
+        """What a case left out counts; all cases of a group together count as one."""
+        groups, kept = self.fitting.groups, self.sets[0].kept
+        alike = 1.0 if groups is None else kept.size / np.unique(groups[kept]).size
+        return 1.0 / (self.n_divisions * alike)
 
     def _candidates(self, fits: list[list[_Fit]], prior: float) -> list[list[Candidate]]:
         """Return the candidates of each regression of a view, which have a prior together."""

@@ -217,6 +217,32 @@ class RealEvent:
         parts = (self.lam[which], self.nu[which], self.n_features[which])
         return RealEvent(self.cut, self.statistic, *parts)
 
+    def merged(self) -> "RealEvent":
+        """Return one pattern for each number of known values, with the mean of their lam.
+
+        With a real response nearly every feature with missing values has a pattern of its own, and
+        lam differs little between those with as many known values. The first pattern stays.
+
+        >>> lam, n = np.array([[9.0], [8.0], [7.0], [6.0]]), np.array([5, 1, 1, 2])
+        >>> merged = RealEvent(0.5, "|COR|", lam, np.array([8.0, 7.0, 7.0, 6.0]), n).merged()
+        >>> merged.lam.ravel().tolist(), merged.n_features.tolist()
+        ([9.0, 7.5, 6.0], [5, 2, 2])
+        """
+        nu, place = np.unique(self.nu[1:], return_inverse=True)
+        n = np.bincount(place, weights=self.n_features[1:], minlength=nu.size)
+        size = np.maximum(self.n_features[1:], 1e-9)  # where nothing is omitted, a plain mean
+        total = np.bincount(place, weights=size, minlength=nu.size)
+        lam = [
+            np.bincount(place, size * each, minlength=nu.size) / total for each in self.lam[1:].T
+        ]
+        return RealEvent(
+            self.cut,
+            self.statistic,
+            np.vstack([self.lam[:1], np.transpose(lam)]),
+            np.append(self.nu[:1], nu),
+            np.append(self.n_features[:1], n.round().astype(np.int64)),
+        )
+
     def emptied(self) -> "RealEvent":
         """Return the same cut with nothing known to be below it: the uncorrected method."""
         return replace(self, n_features=np.zeros_like(self.n_features))

@@ -1,0 +1,219 @@
+"""The front door for a real response: order, groups, options, and honesty, with wrong twins."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from unselected import SelectiveNaiveRegressor, SelectiveRegressor
+from unselected.estimators import content_folds, response_stack_fitting
+
+# Values of these tables have heavy tails.
+pytestmark = pytest.mark.filterwarnings("ignore:.*outside of their training range")
+
+
+def correlated_data(seed, n=60, p=200, signal=1.0, noise=0.5):
+    """Return blocks of nearly equal columns, of which some go with the response."""
+    rng = np.random.default_rng(seed)
+    common = np.repeat(rng.normal(size=(n, p // 10)), 10, axis=1)
+    X = np.exp(common + 0.3 * rng.normal(size=(n, p)))
+    return X, 3.0 + signal * common[:, 0] + noise * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.03])
+def test_the_order_of_rows_and_columns_does_not_matter(missing, seed):
+    X, y = correlated_data(seed)
+    rng = np.random.default_rng(seed)
+    X[:, ::7] = X[:, ::7] > 1.0
+    X[rng.random(X.shape) < missing] = np.nan
+    rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
+    first = SelectiveRegressor(k=20).fit(X, y)
+    moved = SelectiveRegressor(k=20).fit(X[np.ix_(rows, columns)], y[rows])
+    for ours, theirs in zip(
+        first.predict(X, return_std=True),
+        moved.predict(X[:, columns], return_std=True),
+        strict=True,
+    ):
+        np.testing.assert_allclose(theirs, ours, rtol=1e-7)
+
+
+def test_it_predicts_better_than_the_naive_model_where_features_depend(seed):
+    X, y = correlated_data(seed, n=160)
+    train, test = slice(60), slice(60, None)
+    ours, naive = (
+        model.fit(X[train], y[train])
+        for model in (SelectiveRegressor(), SelectiveNaiveRegressor(20))
+    )
+    ours_log, naive_log = (
+        model.predict_log_density(X[test], y[test]).mean() for model in (ours, naive)
+    )
+    assert ours_log > naive_log + 0.3
+    assert np.mean((ours.predict(X[test]) - y[test]) ** 2) < 0.6 * np.var(y[test])
+
+
+def honest(seed, n_tables=6):
+    """Coverage of central 90 % intervals in tables where next to nothing matters."""
+    inside = []
+    for number in range(n_tables):
+        rng = np.random.default_rng([seed, number])
+        X = rng.normal(size=(440, 1500)) + rng.normal(size=(440, 1))
+        y = 0.1 * X[:, 0] + rng.normal(size=440)
+        model = SelectiveRegressor(k=20).fit(X[:40], y[:40])
+        place = model.predict_cdf(X[40:], y[40:])
+        inside.append(np.mean((place > 0.05) & (place < 0.95)))
+    return float(np.mean(inside))
+
+
+@pytest.mark.slow
+def test_intervals_hold_what_they_promise_after_selection(seed):
+    assert 0.84 < honest(seed) < 0.96
+
+
+@pytest.mark.slow
+def test_without_selection_inside_the_folds_they_do_not(seed, monkeypatch):
+    """The wrong twin: folds see the columns that were selected with all cases."""
+    scores_of = response_stack_fitting.ResponseStackFitting.scores_of
+
+    def selected_once(self, y, sets, new_stream, marginals, keys):
+        whole = scores_of(self, y, sets[:1], new_stream, marginals, keys)
+        return [one * len(sets) for one in whole]
+
+    monkeypatch.setattr(response_stack_fitting.ResponseStackFitting, "scores_of", selected_once)
+    assert not 0.84 < honest(seed) < 0.96
+
+
+def test_noise_is_known_to_be_noise(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 1000)), rng.normal(size=60)
+    _, std = (
+        SelectiveRegressor(k=20).fit(X, y).predict(rng.normal(size=(200, 1000)), return_std=True)
+    )
+    assert std.mean() > 0.9 * y.std()
+
+
+def replicates(seed, n_subjects=25, p=300):
+    rng = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(n_subjects), 4)
+    X = rng.normal(size=(n_subjects, p))[subject] + 0.1 * rng.normal(size=(subject.size, p))
+    return X, rng.normal(size=n_subjects)[subject], subject
+
+
+def test_groups_stay_together_and_folds_that_split_them_are_fooled(seed):
+    X, y, subject = replicates(seed)
+    new = np.random.default_rng(seed + 1).normal(size=(200, X.shape[1]))
+    together, apart = (
+        SelectiveRegressor(k=20).fit(X, y, groups=groups).predict(new, return_std=True)[1].mean()
+        for groups in (subject, None)
+    )
+    assert together > 0.8 * y.std()
+    assert apart < 0.8 * y.std()
+
+
+def test_one_outlier_does_not_spoil_everything(seed):
+    X, y = correlated_data(seed, n=160)
+    spoilt = y.copy()
+    spoilt[3] += 30.0 * y.std()
+    clean, robust = (
+        SelectiveRegressor(k=20).fit(X[:60], z[:60]).predict_log_density(X[60:], y[60:]).mean()
+        for z in (y, spoilt)
+    )
+    assert robust > clean - 0.5
+
+
+def test_without_clipping_it_would(seed, monkeypatch):
+    monkeypatch.setattr(response_stack_fitting, "_clipped", lambda y, _: y)
+    with pytest.raises(AssertionError):
+        test_one_outlier_does_not_spoil_everything(seed)
+
+
+def test_missing_values_sparse_tables_and_panels(seed):
+    X, y = correlated_data(seed)
+    X[:, ::2] = X[:, ::2] > 2.0
+    model = SelectiveRegressor(k=20).fit(X, y)
+    same = SelectiveRegressor(k=20).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(same.predict(X), model.predict(X))
+    kept = X[:, model.selection_.indices]
+    np.testing.assert_array_equal(model.panel().predict(kept), model.predict(X))
+    holes = X.copy()
+    holes[:5, ::3] = np.nan
+    assert np.all(np.isfinite(model.predict(holes)))
+    low, middle, high = model.predict_quantiles(X).T
+    assert np.all((low < middle) & (middle < high))
+    np.testing.assert_allclose(model.predict_cdf(X, middle), 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dependence": "correlated"},
+        {"dependence": "none"},
+        {"prior": "common"},
+        {"prior": "sparse"},
+        {"marginals": "raw"},
+        {"correct_selection": False, "dependence": "none"},
+        {"k": None, "threshold": 0.5},
+        {"k": None, "preselected_from": 5000},
+        {"random_state": 1},
+    ],
+    ids=str,
+)
+def test_no_option_is_ignored(options):
+    X, y = correlated_data(0, n=40)
+    new, _ = correlated_data(1, n=20)
+    plain = SelectiveRegressor(k=10).fit(X, y).predict(new)
+    if options == {"correct_selection": False, "dependence": "none"}:
+        plain = SelectiveRegressor(k=10, dependence="none").fit(X, y).predict(new)
+    other = SelectiveRegressor(**{"k": 10, **options}).fit(X, y).predict(new)
+    assert np.abs(plain - other).max() > 1e-6
+
+
+def test_an_earlier_selection_makes_predictions_less_certain(seed):
+    """Of noise, what somebody kept looks predictive: folds cannot see it, the event can."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 4000)), rng.normal(size=60)
+    scores = np.abs(np.corrcoef(np.column_stack([y, X]), rowvar=False)[0, 1:])
+    kept = np.argsort(-scores)[:20]
+    new = rng.normal(size=(200, 20))
+    fooled, told = (
+        SelectiveRegressor(k=None, preselected_from=before)
+        .fit(X[:, kept], y)
+        .predict(new, return_std=True)[1]
+        .mean()
+        for before in (None, 4000)
+    )
+    assert fooled < 0.8 * y.std() < told
+
+
+def test_cases_left_out_are_predicted_without_them():
+    X, y = correlated_data(0, n=40)
+    model = SelectiveRegressor(k=10).fit(X, y)
+    mean, std = model.cv_predict(4, return_std=True)
+    assert np.all(std > 0.0)
+    fold = np.arange(10)
+    alone = SelectiveRegressor(k=10).fit(np.delete(X, fold, axis=0), np.delete(y, fold))
+    np.testing.assert_allclose(alone.predict(X[fold]), mean[fold], rtol=1e-9)
+    grouped = SelectiveRegressor(k=10).fit(X, y, groups=np.arange(40) // 2)
+    assert np.all(np.isfinite(grouped.cv_predict()))
+
+
+def test_errors_say_what_to_do():
+    X, y = correlated_data(0, n=30)
+    with pytest.raises(ValueError, match="leaving cases out leaves no variation"):
+        SelectiveRegressor().fit(X, np.arange(30) == 3)
+    with pytest.raises(ValueError, match="dependence='tempered'"):
+        SelectiveRegressor(dependence="tempered").fit(X, y)
+    with pytest.raises(ValueError, match="groups has 3 labels"):
+        SelectiveRegressor().fit(X, y, groups=[1, 2, 3])
+    with pytest.warns(UserWarning, match="all columns are constant"):
+        SelectiveRegressor().fit(np.ones((30, 3)), y)
+
+
+def test_another_seed_of_the_folds_gives_other_folds(monkeypatch):
+    seeds = []
+    divided = content_folds.divided
+    monkeypatch.setattr(
+        content_folds, "divided", lambda *given: seeds.append(given[3]) or divided(*given)
+    )
+    X, y = correlated_data(0, n=30)
+    for random_state in (None, 1):
+        SelectiveRegressor(k=5, random_state=random_state).fit(X, y)
+    assert len(set(seeds)) == len(seeds)

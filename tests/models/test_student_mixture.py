@@ -1,0 +1,55 @@
+"""Mixtures of t distributions against scipy and numerical integrals."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from unselected.models.student_mixture import StudentMixture
+
+
+def mixture(seed, rows=3):
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(4))
+    location, squares = rng.normal(size=(4, rows)), rng.uniform(0.1, 3.0, size=(4, rows))
+    return StudentMixture(weights, np.array([3.0, 5.0, 9.0, 40.0]), location, squares)
+
+
+def laws(one, row):
+    scale = np.sqrt(one.squares[:, row])
+    return list(zip(one.weights, one.df, one.location[:, row], scale, strict=True))
+
+
+def test_density_and_distribution_function_agree_with_scipy(seed):
+    one, y = mixture(seed), np.array([-2.0, 0.1, 3.0])
+    for row in range(3):
+        density = sum(w * stats.t(df, a, s).pdf(y[row]) for w, df, a, s in laws(one, row))
+        below = sum(w * stats.t(df, a, s).cdf(y[row]) for w, df, a, s in laws(one, row))
+        assert one.log_density(y)[row] == pytest.approx(np.log(density), abs=1e-12)
+        assert one.cdf(y)[row] == pytest.approx(below, abs=1e-12)
+
+
+def test_moments_agree_with_integrals(seed):
+    one = mixture(seed, rows=1)
+
+    def density(y):
+        return float(np.exp(one.log_density(np.array([y]))[0]))
+
+    def moment(power):
+        value, _ = integrate.quad(lambda y: y**power * density(y), -np.inf, np.inf, limit=200)
+        return value
+
+    mean, std = one.mean_and_std()
+    assert moment(0) == pytest.approx(1.0, abs=1e-6)
+    assert mean[0] == pytest.approx(moment(1), abs=1e-5)
+    assert std[0] ** 2 + mean[0] ** 2 == pytest.approx(moment(2), rel=1e-3)
+
+
+def test_quantiles_invert_the_distribution_function(seed):
+    one, levels = mixture(seed, rows=50), np.array([0.001, 0.05, 0.5, 0.95, 0.999])
+    np.testing.assert_allclose(one.cdf(one.quantiles(levels)), np.tile(levels, (50, 1)), atol=1e-7)
+
+
+@pytest.mark.parametrize("levels", [[0.0], [1.0], [[0.5]], [np.nan]])
+def test_levels_that_are_none(levels):
+    with pytest.raises(ValueError, match="above 0 and below 1"):
+        mixture(0).quantiles(levels)
