@@ -50,13 +50,13 @@ def test_it_predicts_better_than_the_naive_model_where_features_depend(seed):
     assert np.mean((ours.predict(X[test]) - y[test]) ** 2) < 0.6 * np.var(y[test])
 
 
-def honest(seed, n_tables=6):
+def honest(seed, n_tables=8):
     """Coverage of central 90 % intervals in tables where next to nothing matters."""
     inside = []
     for number in range(n_tables):
         rng = np.random.default_rng([seed, number])
-        X = rng.normal(size=(440, 1500)) + rng.normal(size=(440, 1))
-        y = 0.1 * X[:, 0] + rng.normal(size=440)
+        X = rng.normal(size=(340, 3000)) + 0.5 * rng.normal(size=(340, 1))
+        y = 0.1 * X[:, 0] + rng.normal(size=340)
         model = SelectiveRegressor(k=20).fit(X[:40], y[:40])
         place = model.predict_cdf(X[40:], y[40:])
         inside.append(np.mean((place > 0.05) & (place < 0.95)))

@@ -226,7 +226,7 @@ class RealEvent:
         >>> lam, n = np.array([[9.0], [8.0], [7.0], [6.0]]), np.array([5, 1, 1, 2])
         >>> merged = RealEvent(0.5, "|COR|", lam, np.array([8.0, 7.0, 7.0, 6.0]), n).merged()
         >>> merged.lam.ravel().tolist(), merged.n_features.tolist()
-        ([9.0, 7.5, 6.0], [5, 2, 2])
+        ([9.0, 6.0, 7.5], [5, 2, 2])
         """
         nu, place = np.unique(self.nu[1:], return_inverse=True)
         n = np.bincount(place, weights=self.n_features[1:], minlength=nu.size)
