@@ -50,6 +50,8 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/evidence.py
 	$(BIN)/python validation/dependence.py
 	$(BIN)/python validation/classifier.py
+	$(BIN)/python validation/regressor.py
+	$(BIN)/python validation/effects.py
 	$(BIN)/python validation/latent.py
 	$(BIN)/python validation/latent_factor.py
 
