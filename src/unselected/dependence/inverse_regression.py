@@ -70,8 +70,8 @@ class InverseRegression:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the predictive distributions."""
-        return self.n - 1.0
+        """Degrees of freedom of the predictive distributions, which have a variance."""
+        return max(self.n - 1.0, 2.5)
 
     def laws(self, X: Floats) -> tuple[Floats, Floats]:
         """Return locations and squared scales, each (weights of independence, powers, rows).

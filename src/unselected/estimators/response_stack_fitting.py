@@ -18,10 +18,17 @@ from threadpoolctl import threadpool_limits
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.inverse_regression import InverseRegression, residual_factor
-from unselected.dependence.response_weights import Candidate, HeldOutResponses, learn_weights
+from unselected.dependence.response_weights import HeldOutResponses, learn_weights
 from unselected.estimators.content_folds import ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
+from unselected.estimators.response_candidates import (
+    NULL,
+    ResponseFit,
+    candidates_of,
+    law_of_response,
+    null_candidate,
+)
 from unselected.estimators.stack_fitting import on_step
 from unselected.fitted.json_response_stack import PriorOfResponse
 from unselected.fitted.regression import FittedRegression
@@ -38,8 +45,6 @@ from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.normal_scores import NormalScores
 
-# Prior weights: the features say nothing; inverse regressions; direct ones.
-_NULL, _INVERSE, _DIRECT = 0.5, 0.4, 0.1
 # Responses further from the median than this, in robust standard deviations, are moved there.
 _CLIP = 4.0
 # A member with less weight than this is left out of the average.
@@ -58,15 +63,6 @@ class View(NamedTuple):
 
     marginals: Marginals
     clipped: bool
-
-
-class _Fit(NamedTuple):
-    """A regression, and the distributions that it gives the cases that were asked for."""
-
-    selection: Selection[Any]
-    model: DirectRegression | InverseRegression
-    location: Floats
-    squares: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +213,7 @@ class _Learning:
 
     def finish(self) -> LearnedResponseStack:
         """Fit all regressions without each set of cases, weigh them, and keep the best."""
-        fits: dict[View, list[list[_Fit]]] = {}
+        fits: dict[View, list[list[ResponseFit]]] = {}
         wholes: dict[View, FamilyScores] = {}
         n_done, n_all = 0, len(self.views) * len(self.sets)
         for view, scores, columns in self._scored():
@@ -244,7 +240,7 @@ class _Learning:
 
     def _fits(
         self, view: View, left: LeftOut, scores: FamilyScores, columns: KeptValues
-    ) -> Iterator[_Fit]:
+    ) -> Iterator[ResponseFit]:
         """Yield the regressions of each number of features and kind without a set of cases."""
         fitting, y = self.fitting, self.responses[view.clipped][left.kept]
         widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
@@ -265,7 +261,7 @@ class _Learning:
                 else:
                     quadratic = kind == "quadratic"
                     model = DirectRegression.fit(train[:, places], y, quadratic=quadratic)
-                yield _Fit(selection, model, *model.laws(asked[:, places]))
+                yield ResponseFit(selection, model, *model.laws(asked[:, places]))
 
     def _inverse(
         self, scores: FamilyScores, selection: Selection[Any], train: Floats, y: Floats
@@ -284,7 +280,7 @@ class _Learning:
         """The responses left out, with what is known of them without features."""
         y, folds = self.responses[False], self.sets[1:]
         sizes = [left.asked.size for left in folds]
-        known = [_law_of_response(y[left.kept]) for left in folds]
+        known = [law_of_response(y[left.kept]) for left in folds]
         center, squares, df = (np.repeat(each, sizes) for each in zip(*known, strict=True))
         asked = np.concatenate([y[left.asked] for left in folds])
         return HeldOutResponses(asked, df, center, squares, self._weight_of_case)
@@ -296,34 +292,14 @@ class _Learning:
         alike = 1.0 if groups is None else kept.size / np.unique(groups[kept]).size
         return 1.0 / (self.n_divisions * alike)
 
-    def _candidates(self, fits: list[list[_Fit]], prior: float) -> list[list[Candidate]]:
-        """Return the candidates of each regression of a view, which have a prior together."""
-        whole, *others = fits
-        shares = _prior_shares([fit.model.kind for fit in whole])
-        result = []
-        for number, (fit, share) in enumerate(zip(whole, shares, strict=True)):
-            location, squares = (
-                np.concatenate([each[number][place] for each in others], axis=-1)
-                for place in (2, 3)
-            )
-            logs = fit.model.log_prior + np.log(share * prior)
-            scales = fit.model.scales
-            each = zip(location, squares, logs, strict=True)
-            result.append([Candidate(a, b, scales, log) for a, b, log in each])
-        return result
-
-    def _null(self, cases: HeldOutResponses) -> Candidate:
-        location, squares = cases.center[np.newaxis], cases.squares[np.newaxis]
-        return Candidate(location, squares, np.ones(1), np.log([_NULL]))
-
-    def _preferred(self, fits: dict[View, list[list[_Fit]]]) -> View:
+    def _preferred(self, fits: dict[View, list[list[ResponseFit]]]) -> View:
         """Return the view whose regressions have the most weight together."""
         if len(fits) == 1:
             (only,) = fits
             return only
-        cases, prior = self._cases, (1.0 - _NULL) / len(fits)
-        each = {view: list(chain(*self._candidates(own, prior))) for view, own in fits.items()}
-        weights = learn_weights([self._null(cases), *chain(*each.values())], cases).nodes[1:]
+        cases, prior = self._cases, (1.0 - NULL) / len(fits)
+        each = {view: list(chain(*candidates_of(own, prior))) for view, own in fits.items()}
+        weights = learn_weights([null_candidate(cases), *chain(*each.values())], cases).nodes[1:]
         totals, start = {}, 0
         for view, candidates in each.items():
             stop = start + len(candidates)
@@ -331,22 +307,22 @@ class _Learning:
             start = stop
         return max(totals, key=lambda view: totals[view])
 
-    def _weights(self, fits: list[list[_Fit]]) -> tuple[list[Floats], float, float]:
+    def _weights(self, fits: list[list[ResponseFit]]) -> tuple[list[Floats], float, float]:
         """Return the weights of the regressions of a view, of no features, and of outliers."""
         if not self.n_divisions:  # the inverse regression alone, as it is
             shares = [np.zeros(fit.model.log_prior.shape) for fit in fits[0]]
             shares[-1][-1, 0] = 1.0
             return shares, 0.0, 0.0
         cases = self._cases
-        each = self._candidates(fits, 1.0 - _NULL)
-        learned = learn_weights([self._null(cases), *chain(*each)], cases)
+        each = candidates_of(fits, 1.0 - NULL)
+        learned = learn_weights([null_candidate(cases), *chain(*each)], cases)
         nodes = iter(learned.nodes)
         null = float(next(nodes).sum())
         weights = [np.stack([next(nodes) for _ in candidates]) for candidates in each]
         return weights, null, learned.outlier
 
     def _stack(
-        self, view: View, scores: FamilyScores, fits: list[list[_Fit]]
+        self, view: View, scores: FamilyScores, fits: list[list[ResponseFit]]
     ) -> tuple[FittedResponseStack, Selection[Any]]:
         """Return the average over the regressions with enough weight, and its selection."""
         weights, null, outlier = self._weights(fits)
@@ -367,7 +343,7 @@ class _Learning:
             for fit, each in kept
         )
         y, names = self.responses[view.clipped][left.kept], self.fitting.table.names
-        center, squares, df = _law_of_response(self.responses[False][left.kept])
+        center, squares, df = law_of_response(self.responses[False][left.kept])
         law = PriorOfResponse(center, squares, df, null / total, outlier / total)
         normal = None
         if is_normal:
@@ -389,23 +365,8 @@ def _check_variation_left(y: Floats, sets: list[LeftOut]) -> None:
             )
 
 
-def _law_of_response(y: Floats) -> tuple[float, float, float]:
-    """Return location, squared scale and degrees of freedom of a new response."""
-    n = y.size
-    return float(y.mean()), float(y.var() or 1.0) * (n + 1.0) / (n - 1.0), max(n - 1.0, 2.5)
-
-
 def _clipped(y: Floats, seen: Floats) -> Floats:
     """Return responses moved to within some robust deviations of the median of those seen."""
     center = np.median(seen)
     reach = _CLIP * 1.4826 * np.median(np.abs(seen - center))
     return np.clip(y, center - reach, center + reach) if reach > 0.0 else y
-
-
-def _prior_shares(kinds: list[str]) -> list[float]:
-    """Return the prior share of each regression among all, given their kinds."""
-    sizes = {"inverse": kinds.count("inverse"), "direct": len(kinds) - kinds.count("inverse")}
-    of_kind = {"inverse": _INVERSE, "direct": _DIRECT}
-    total = sum(of_kind[kind] for kind, size in sizes.items() if size)
-    shares = {kind: of_kind[kind] / (total * max(size, 1)) for kind, size in sizes.items()}
-    return [shares["inverse" if kind == "inverse" else "direct"] for kind in kinds]

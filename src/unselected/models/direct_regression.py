@@ -104,8 +104,8 @@ class DirectRegression:
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the predictive distributions."""
-        return self.n - 1.0
+        """Degrees of freedom of the predictive distributions, which have a variance."""
+        return max(self.n - 1.0, 2.5)
 
     def without_cases(self) -> "DirectRegression":
         """Return the same: its axes are combinations of all cases."""

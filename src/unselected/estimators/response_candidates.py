@@ -1,0 +1,60 @@
+"""Regressions as candidates of an average: their predictions of cases left out, and priors."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unselected._typing import Floats
+from unselected.dependence.inverse_regression import InverseRegression
+from unselected.dependence.response_weights import Candidate, HeldOutResponses
+from unselected.models.direct_regression import DirectRegression
+from unselected.selection.record import Selection
+
+# Prior weights: the features say nothing; inverse regressions; direct ones.
+NULL, _INVERSE, _DIRECT = 0.5, 0.4, 0.1
+
+
+class ResponseFit(NamedTuple):
+    """A regression, and the distributions that it gives the cases that were asked for."""
+
+    selection: Selection[Any]
+    model: DirectRegression | InverseRegression
+    location: Floats
+    squares: Floats
+
+
+def candidates_of(fits: list[list[ResponseFit]], prior: float) -> list[list[Candidate]]:
+    """Return the candidates of each regression of a view, which have a prior together."""
+    whole, *others = fits
+    shares = _prior_shares([fit.model.kind for fit in whole])
+    result = []
+    for number, (fit, share) in enumerate(zip(whole, shares, strict=True)):
+        location, squares = (
+            np.concatenate([each[number][place] for each in others], axis=-1) for place in (2, 3)
+        )
+        logs = fit.model.log_prior + np.log(share * prior)
+        scales = fit.model.scales
+        each = zip(location, squares, logs, strict=True)
+        result.append([Candidate(a, b, scales, log) for a, b, log in each])
+    return result
+
+
+def null_candidate(cases: HeldOutResponses) -> Candidate:
+    """Return what is known of the responses without features."""
+    location, squares = cases.center[np.newaxis], cases.squares[np.newaxis]
+    return Candidate(location, squares, np.ones(1), np.log([NULL]))
+
+
+def law_of_response(y: Floats) -> tuple[float, float, float]:
+    """Return location, squared scale and degrees of freedom of a new response."""
+    n = y.size
+    return float(y.mean()), float(y.var() or 1.0) * (n + 1.0) / (n - 1.0), max(n - 1.0, 2.5)
+
+
+def _prior_shares(kinds: list[str]) -> list[float]:
+    """Return the prior share of each regression among all, given their kinds."""
+    sizes = {"inverse": kinds.count("inverse"), "direct": len(kinds) - kinds.count("inverse")}
+    of_kind = {"inverse": _INVERSE, "direct": _DIRECT}
+    total = sum(of_kind[kind] for kind, size in sizes.items() if size)
+    shares = {kind: of_kind[kind] / (total * max(size, 1)) for kind, size in sizes.items()}
+    return [shares["inverse" if kind == "inverse" else "direct"] for kind in kinds]
