@@ -104,6 +104,29 @@ def test_names_survive(tmp_path):
     assert read.feature_effects().features.tolist() == read.fitted.names.tolist()
 
 
+@pytest.mark.parametrize("guard", ["auto", "correlated", "none"])
+@pytest.mark.filterwarnings("ignore:No feature has an absolute correlation")
+def test_a_model_without_features_knows_the_response_alone(guard, tmp_path):
+    X, y = table_of(4)
+    model = SelectiveRegressor(threshold=0.9999, dependence=guard).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    assert np.ptp(mean) == 0.0
+    np.testing.assert_allclose(mean, y.mean())
+    np.testing.assert_allclose(std, y.std(), rtol=0.1)
+    read = write(model, tmp_path / "model.json")
+    np.testing.assert_allclose(read.predictor.mean_and_std(X[:, :0])[1], std, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("levels", [[], [0.0], [0.5, 1.0], [[0.5]]], ids=str)
+def test_levels_that_are_no_probabilities_are_refused(levels, document, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    predictor = load_model(path).predictor
+    for n in (0, 2):
+        with pytest.raises(ValueError, match="must be numbers above 0 and below 1"):
+            predictor.quantiles(np.zeros((n, predictor.fitted.n_columns)), levels)
+
+
 def member_of(document, kind):
     return next(member for member in document["members"] if member["kind"] == kind)
 
