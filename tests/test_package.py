@@ -20,7 +20,7 @@ def test_public_names_are_frozen():
         "SelectiveGaussianNB",
         "SelectiveMixtureClassifier",
         "SelectiveNaiveRegressor",
-    "SelectiveRegressor",
+        "SelectiveRegressor",
         "__version__",
         "open_columns",
     ]
