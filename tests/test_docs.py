@@ -2,7 +2,8 @@
 
 import doctest
 import re
-from importlib.util import find_spec
+import warnings
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,26 @@ def test_pages_of_evidence_are_short_and_listed():
     for page in folder.glob("*.md"):
         assert len(page.read_text().splitlines()) < 200
         assert page.name == "README.md" or f"]({page.name})" in index
+
+
+def test_the_example_of_an_earlier_selection_says_what_the_page_says(monkeypatch, capsys):
+    path = ROOT / "examples" / "preselected.py"
+    spec = spec_from_file_location("preselected", path)
+    example = module_from_spec(spec)
+    spec.loader.exec_module(example)
+    sizes = {"N_BEFORE": 4000, "N_KEPT": 60, "N_CASES": 60, "N_NEW": 300}
+    for name, size in sizes.items():
+        monkeypatch.setattr(example, name, size)
+    with warnings.catch_warnings():  # the example ignores some
+        example.main([])
+    told = re.findall(r"(cross-validation|new cases) .* coverage (\S+),", capsys.readouterr().out)
+    coverage = [float(value) for _, value in told]
+    assert [where for where, _ in told] == ["cross-validation", "new cases"] * 4
+    left_out, new = coverage[::2], coverage[1::2]
+    assert min(left_out) > 0.8  # cross-validation sees nothing wrong
+    assert new[0] < 0.6  # noise
+    assert new[2] < 0.8
+    assert min(new[1], new[3]) > 0.8
 
 
 def test_the_readme_is_short():

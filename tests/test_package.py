@@ -20,6 +20,7 @@ def test_public_names_are_frozen():
         "SelectiveGaussianNB",
         "SelectiveMixtureClassifier",
         "SelectiveNaiveRegressor",
+        "SelectiveRegressor",
         "__version__",
         "open_columns",
     ]

@@ -24,6 +24,7 @@ from unselected import (
     SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
+    SelectiveRegressor,
 )
 from unselected.cli import main
 from unselected.cli.options import patience
@@ -350,7 +351,7 @@ def real(tmp_path_factory):
         for name, response in (("classes", labels), ("numbers", y)):
             rows = np.column_stack([response.astype(object), X.astype(object)]).tolist()
             write_table(path / f"{name}-{table}.csv", ["response", *names], rows)
-    for name, model in (("classes", "gaussian"), ("numbers", "auto")):
+    for name, model in (("classes", "gaussian"), ("numbers", "regression")):
         asked = ("--target", "response", "--k", 4, "--model", model, "-o", f"{name}.json")
         answer = call("fit", f"{name}-train.csv", *asked, cwd=path)
         assert answer.returncode == 0, answer.stderr
@@ -367,6 +368,10 @@ def test_the_model_is_chosen_from_the_data_and_said(folder, real):
     assert "model: gaussian (3 classes); --model overrides this\n" in answer.stderr
     assert json.loads(answer.stdout)["kind"] == "gaussian"
     answer = call("fit", "numbers-train.csv", *asked, cwd=real)
+    reason = "an average over regressions: the response has numbers that are not whole"
+    assert f"model: regressor ({reason}); --model" in answer.stderr
+    assert json.loads(answer.stdout)["kind"] == "regressor"
+    answer = call("fit", "numbers-train.csv", *asked, "--ties", "random", cwd=real)
     assert "model: regression (the response has numbers that are not whole)" in answer.stderr
     assert json.loads(answer.stdout)["kind"] == "regression"
     bits = ("fit", "train.csv", "--target", "class", "--k", 4, "-o", "-")
@@ -464,6 +469,7 @@ def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path)
     assert "<td>sure</td><td>infinite</td>" in (tmp_path / "p.html").read_text()
 
 
+PAPER = ("--model", "regression")
 OURS = ("--method", "corrected", "--method", "uncorrected")
 RATES = ("--target", "response", "--k", 3, "--splits", 2, "--repeats", 1, "--json", "--rates")
 
@@ -506,7 +512,7 @@ def test_numbers_written_with_zeros_are_numbers(real, tmp_path):
     rows = list(csv.reader((real / "numbers-train.csv").read_text().splitlines()))
     padded = [[f"{float(row[0]):.4f}", *row[1:]] for row in rows[1:]]
     write_table(tmp_path / "padded.csv", rows[0], padded)
-    asked = ("--target", "response", "--k", 4, "-o", "-")
+    asked = ("--target", "response", "--k", 4, "--model", "regression", "-o", "-")
     answer = call("fit", "padded.csv", *asked, cwd=tmp_path)
     ours, theirs = json.loads(answer.stdout), json.loads((real / "numbers.json").read_text())
     assert ours["moments"] == theirs["moments"]
@@ -524,8 +530,9 @@ def test_features_in_rows_and_other_kinds_of_files_give_the_same_model(real, tmp
         np.savez(tmp_path / "t.npz", **stored, response=train.y)
     theirs = json.loads((real / "numbers.json").read_text())
     kept = train.names.tolist()
+    line = ("--target", "response", "--k", 4, "--model", "regression")
     for name, *asked in (["t.parquet"], ["turned.csv", "--features-in-rows"], ["t.npz"]):
-        arguments = ("fit", name, "--target", "response", "--k", 4, "-o", "-", *asked)
+        arguments = ("fit", name, *line, "-o", "-", *asked)
         answer = call(*arguments, cwd=tmp_path)
         ours = json.loads(answer.stdout)
         assert (ours["moments"], ours["event"]) == (theirs["moments"], theirs["event"])
@@ -538,7 +545,7 @@ def test_features_in_rows_and_other_kinds_of_files_give_the_same_model(real, tmp
     ours, theirs = (list(csv.reader(io.StringIO(a.stdout))) for a in (answer, expected))
     assert [row[1:] for row in ours] == [row[1:] for row in theirs]
     assert [row[0] for row in ours[1:]] == [f"s{i}" for i in range(45)]
-    call("fit", "t.npz", "--target", "response", "--k", 4, "-o", "bare.json", cwd=tmp_path)
+    call("fit", "t.npz", *line, "-o", "bare.json", cwd=tmp_path)
     answer = call("predict", "bare.json", "bare.npz", cwd=tmp_path)
     ours = list(csv.reader(io.StringIO(answer.stdout)))
     assert [row[1:] for row in ours] == [row[1:] for row in theirs]
@@ -564,31 +571,34 @@ def test_inspect_shows_what_each_kind_holds(real):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["fit", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
+        (["fit", "numbers-train.csv", "--model", "bernoulli"], 1, "use regressor"),
         (["fit", "classes-train.csv", "--model", "regression"], 1, "'low' in case 1"),
-        (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "use regression"),
+        (["fit", "numbers-train.csv", "--model", "gaussian"], 1, "use regressor"),
         (["fit", "numbers-train.csv", "--model", "mixture"], 1, "mixture needs classes, but"),
         (["fit", "classes-train.csv", "--model", "factor"], 1, "use --model gaussian, or"),
         (["fit", "two-train.csv", "--model", "mixture"], 1, "has NaN (a missing value) in row"),
         (["fit", "classes-train.csv", "--rates", "given"], 1, "--model bernoulli"),
-        (["report", "numbers-train.csv", "--rates", "given"], 1, "for the model regression"),
+        (["report", "numbers-train.csv", "--rates", "given"], 1, "for the model regressor"),
         (["cv", "classes-train.csv", "--rates", "given"], 1, "for the model gaussian"),
         (["fit", "bits.csv", "--model", "mixture", "--rates", "given"], 1, "omit it"),
         (["fit", "bits.csv", "--rates", "common"], 2, "common"),
         (["fit", "numbers-train.csv", "--model", "magic"], 2, "magic"),
         (["fit", "bits.csv", "--variance-shrinkage", "3"], 1, "--variance-shrinkage is not"),
         (["fit", "numbers-train.csv", "--variance-shrinkage", "-1"], 1, "--variance-shrinkage -1"),
-        (["cv", "numbers-train.csv", "--model", "bernoulli"], 1, "use regression"),
+        (["cv", "numbers-train.csv", "--model", "bernoulli"], 1, "use regressor"),
         (["cv", "numbers-train.csv", "--method", "magic"], 1, "magic"),
         (["cv", "classes-train.csv", "--splits", "40"], 1, "--splits 40"),
         (["cv", "classes-train.csv", "--loo", "--splits", "4"], 1, "--splits has no effect with"),
         (["cv", "numbers-train.csv", "--loo", "--repeats", "1"], 1, "--repeats has no effect with"),
         (["cv", "classes-train.csv", "--loo", "--jobs", "2"], 1, "--jobs has no effect with --loo"),
-        (["cv", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
-        (["fit", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
-        (["report", "numbers-train.csv", "--dependence", "tempered"], 1, "is for classes"),
+        (["cv", "numbers-train.csv", "--loo", "--groups", "x3"], 1, "--groups has no effect with"),
+        (["cv", "numbers-train.csv", "--dependence", "tempered"], 1, "for the model regressor"),
+        (["fit", "numbers-train.csv", "--dependence", "tempered"], 1, "for the model regressor"),
+        (["fit", "numbers-train.csv", *PAPER, "--dependence", "correlated"], 1, "use --model regr"),
+        (["report", "numbers-train.csv", "--dependence", "tempered"], 1, "for the model regressor"),
         (["fit", "classes-train.csv", "--dependence", "strong"], 2, "strong"),
-        (["report", "classes-train.csv", "--model", "regression"], 1, "use gaussian"),
+        (["report", "classes-train.csv", "--model", "regression"], 1, "use classifier"),
+        (["report", "classes-train.csv", "--model", "regressor"], 1, "use classifier"),
         (["report", "classes-train.csv", "-o", "bits.csv"], 2, "bits.csv exists already"),
         (["predict", "classes.json", "classes-new.csv", "--quantiles", "0.5"], 1, "omit it"),
         (["predict", "numbers.json", "numbers-new.csv", "--quantiles", "2"], 1, "below 1"),
@@ -797,7 +807,7 @@ def test_cv_leaves_out_each_case(copies, real):
     assert row["expected_error"]["value"] == pytest.approx(model.loo_score_.expected_error)
     assert [row["method"] for row in told["rows"]] == ["corrected", "class frequencies"]
     assert told["loo"] is True
-    arguments = ("cv", "numbers-train.csv", "--target", "response", "--k", 4, "--loo")
+    arguments = ("cv", "numbers-train.csv", "--target", "response", "--k", 4, "--loo", *PAPER)
     answer = call(*arguments, "--method", "corrected", "--json", cwd=real)
     train = read_table(real / "numbers-train.csv", target="response")
     model = SelectiveNaiveRegressor(k=4).fit(train.X, train.y)
@@ -865,7 +875,7 @@ def test_cv_compares_models_of_every_kind(real, name, words):
     assert [line.split()[0] for line in lines] == ["method", "corrected", "uncorrected"]
     assert all(word in lines[0] for word in words)
     told = json.loads(call(*arguments, *OURS, "--json", cwd=real).stdout)
-    assert told["kind"] == {"classes": "classifier", "numbers": "regression"}[name]
+    assert told["kind"] == {"classes": "classifier", "numbers": "regressor"}[name]
     field = {"classes": "log_loss", "numbers": "log_density"}[name]
     assert f"{told['rows'][0][field]['value']:.3f}" in lines[1]
 
@@ -874,7 +884,7 @@ def test_cv_compares_models_of_every_kind(real, name, words):
 def test_an_interrupted_cv_continues(real, tmp_path):
     arguments = [
         *("cv", real / "numbers-train.csv", "--target", "response", "--k", 4, "--repeats", 60),
-        *("--method", "corrected", "--checkpoint", "done.jsonl"),
+        *("--method", "corrected", "--checkpoint", "done.jsonl", *PAPER),
     ]
     process = subprocess.Popen(
         [SCRIPT, *map(str, arguments)],
@@ -907,7 +917,7 @@ def test_a_page_for_models_of_every_kind(real, name, tmp_path):
     answer = call(*arguments, *asked, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     told = json.loads(answer.stdout)
-    assert told["kind"] == {"classes": "classifier", "numbers": "regression"}[name]
+    assert told["kind"] == {"classes": "classifier", "numbers": "regressor"}[name]
     assert "4 of 30 features were kept" in told["verdict"][0]
     assert "</html>" in (tmp_path / "page.html").read_text()
 
@@ -915,6 +925,87 @@ def test_a_page_for_models_of_every_kind(real, name, tmp_path):
 def test_real_models_predict_without_scikit_learn(real):
     commands = ["predict", "numbers.json", "numbers-new.csv"], ["inspect", "classes.json"]
     assert heavy_after(*commands, cwd=real) == "[]"
+
+
+@pytest.fixture(scope="module")
+def numbers_front(real):
+    """The folder of tables with a model of the front door for numbers."""
+    asked = ("--target", "response", "--k", 6, "--json", "-o", "front.json")
+    answer = call("fit", "numbers-train.csv", *asked, cwd=real)
+    assert answer.returncode == 0, answer.stderr
+    assert "Predictions average over regressions on the strongest features: " in answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["kind"] == "regressor"
+    assert sum(told["k_weights"].values()) == pytest.approx(1.0)
+    return real
+
+
+def test_the_front_door_for_numbers_predicts_as_in_python(numbers_front):
+    train, new = (
+        read_table(numbers_front / f"numbers-{name}.csv", target="response")
+        for name in ("train", "new")
+    )
+    model = SelectiveRegressor(k=6, random_state=0).fit(train.X, train.y)
+    asked = ("--quantiles", 0.1, 0.9)
+    answer = call("predict", "front.json", "numbers-new.csv", *asked, cwd=numbers_front)
+    rows = list(csv.reader(io.StringIO(answer.stdout)))
+    assert rows[0] == ["case", "mean", "std", "quantile 0.1", "quantile 0.9"]
+    mean, std = model.predict(new.X, return_std=True)
+    expected = np.column_stack([mean, std, model.predict_quantiles(new.X, (0.1, 0.9))])
+    ours = np.array(rows[1:], dtype=float)[:, 1:]
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-12)
+
+
+def test_the_front_door_for_numbers_is_inspected(numbers_front):
+    text = call("inspect", "front.json", "--effects", cwd=numbers_front).stdout
+    assert "model: regressor\nresponse: numbers\n" in text
+    assert "Weights of the kinds of regression" in text
+    assert "standardized_slope" in text
+    told = json.loads(call("inspect", "front.json", "--json", cwd=numbers_front).stdout)
+    assert told["k_weights"]["6"] > 0.0
+    assert heavy_after(["predict", "front.json", "numbers-new.csv"], cwd=numbers_front) == "[]"
+
+
+def test_options_reach_the_front_door_for_numbers(numbers_front):
+    asked = ("fit", "numbers-train.csv", "--target", "response", "-o", "-")
+    made = {}
+    for guard in ("auto", "correlated", "none"):
+        answer = call(*asked, "--k", 6, "--dependence", guard, cwd=numbers_front)
+        assert answer.returncode == 0, answer.stderr
+        made[guard] = {member["kind"] for member in json.loads(answer.stdout)["members"]}
+    assert made["auto"] > {"inverse"}
+    assert made["correlated"] == made["none"] == {"inverse"}
+    earlier = call(*asked, "--preselected-from", 500, cwd=numbers_front)
+    assert json.loads(earlier.stdout)["selection"]["n_features"] == 500
+    named = call(*asked, "--model", "regressor", "--k", "auto", cwd=numbers_front)
+    assert named.stderr.startswith("model: regressor\n")
+
+
+def test_groups_of_numbers_stay_together(real, tmp_path):
+    with (real / "numbers-train.csv").open() as file:
+        header, *rows = csv.reader(file)
+    labels = [f"P{i // 3}" for i in range(len(rows))]
+    table = [[*row, label] for row, label in zip(rows, labels, strict=True)]
+    write_table(tmp_path / "with.csv", [*header, "patient"], table)
+    write_table(tmp_path / "without.csv", header, rows)
+    asked = ("--target", "response", "--k", 4, "--splits", 3, *OURS)
+    plain, grouped = (
+        call("cv", table, *asked, *more, cwd=tmp_path)
+        for table, more in (("without.csv", ()), ("with.csv", ("--groups", "patient")))
+    )
+    assert grouped.returncode == 0, grouped.stderr
+    assert grouped.stdout != plain.stdout
+    page = ("--splits", 2, "-o", "page.html", "--groups", "patient", "--k", 4)
+    answer = call("report", "with.csv", "--target", "response", *page, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "1 x 2-fold, groups kept together" in (tmp_path / "page.html").read_text()
+
+
+def test_cv_compares_numbers_of_features_of_the_front_door(real):
+    asked = ("cv", "numbers-train.csv", "--target", "response", "--splits", 2, "--json")
+    told = json.loads(call(*asked, "--k", 2, 5, "auto", cwd=real).stdout)
+    assert (told["kind"], told["k"]) == ("regressor", [2, 5, "auto"])
+    assert [row["k"] for row in told["rows"]] == [2, 5, "auto"]
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,11 @@ def test_what_is_described_is_what_is_done(described, done):
 
 
 def test_choices_are_those_of_the_library():
-    assert get_args(options.ModelOption) == ("auto", "classifier", *get_args(ModelName))
+    assert get_args(options.ModelOption) == (
+        "auto",
+        *options.FRONT_DOORS,
+        *get_args(ModelName),
+    )
     for option, parameter in (
         (options.TiesOption, Ties),
         (options.PaperPriorOption, Prior),

@@ -15,9 +15,10 @@ from unselected import (
     SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
+    SelectiveRegressor,
     open_columns,
 )
-from unselected.cli import comparing, fitting, main, options, progress
+from unselected.cli import fitting, main, options, progress
 from unselected.cli.options import patience
 from unselected.cli.progress import (
     WatchedColumns,
@@ -57,7 +58,7 @@ def case(tmp_path, seed, monkeypatch):
 @pytest.fixture
 def terminal(monkeypatch):
     """Somebody watches stderr."""
-    for module in (options, progress, comparing):
+    for module in (options, progress):
         monkeypatch.setattr(module, "on_terminal", lambda: True)
 
 
@@ -217,6 +218,9 @@ def test_fits_of_an_average_are_counted(monkeypatch, capsys):
         SelectiveClassifier(k=5).fit(rng.normal(size=(30, 20)), np.arange(30) % 2)
     assert re.search(r"fitting: 100%.* (\d+)/\1 ", capsys.readouterr().err)
     with showing_steps(after=0.0):
+        SelectiveRegressor(k=5).fit(rng.normal(size=(30, 20)), rng.normal(size=30))
+    assert re.search(r"fitting: 100%.* (\d+)/\1 ", capsys.readouterr().err)
+    with showing_steps(after=0.0):
         pass
     SelectiveClassifier(k=5).fit(rng.normal(size=(30, 20)), np.arange(30) % 2)
     assert "100%" not in capsys.readouterr().err
@@ -231,6 +235,10 @@ def test_fits_of_a_cross_validation_are_counted(monkeypatch, capsys):
         for _ in range(3):
             SelectiveClassifier(k=5).fit(X, y)
     assert re.search(r"cross-validating:  75%.* 3/4 ", capsys.readouterr().err)
+    with showing_fits("regressor", 2, after=0.0) as own_bar:
+        assert not own_bar
+        SelectiveRegressor(k=5).fit(X, X[:, 0])
+    assert re.search(r"cross-validating:  50%.* 1/2 ", capsys.readouterr().err)
     with showing_fits("gaussian", 4) as own_bar:
         assert own_bar
     monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: False)

@@ -34,7 +34,7 @@ def texts(*labels):
         (BITS, np.arange(N) % 3, "bernoulli", "3 distinct whole numbers are treated as classes"),
         (REAL, texts("a", "b", "c"), "gaussian", "3 classes"),
         (REAL, np.arange(N) % 10, "gaussian", "10 distinct whole numbers are treated as classes"),
-        (REAL, np.arange(N) % 10.0, "gaussian", "regression would treat them as numbers"),
+        (REAL, np.arange(N) % 10.0, "gaussian", "regressor would treat them as numbers"),
         (REAL, np.arange(N) % 11, "regression", "11 distinct numbers"),
         (BITS, np.arange(N) % 3 + 0.5, "regression", "not whole"),
         (REAL, texts("1.50", "2", "-3e2"), "regression", "not whole"),
@@ -71,10 +71,10 @@ def test_a_response_is_returned_as_the_model_takes_it():
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        ("regression", texts("1", "high"), "it is 'high' in case 2: use gaussian"),
+        ("regression", texts("1", "high"), "it is 'high' in case 2: use classifier"),
         ("regression", np.arange(N) % 2 == 0, "it is True in case 1"),
-        ("bernoulli", np.arange(N) + 0.5, "24 distinct numbers .* use regression"),
-        ("gaussian", np.arange(N) + 0.5, "24 distinct numbers .* use regression"),
+        ("bernoulli", np.arange(N) + 0.5, "24 distinct numbers .* use regressor"),
+        ("gaussian", np.arange(N) + 0.5, "24 distinct numbers .* use regressor"),
     ],
 )
 def test_a_model_that_does_not_go_with_the_data_is_refused(model, y, message):

@@ -13,6 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import BayesianRidge, Lasso, LinearRegression, Ridge
 from sklearn.metrics import brier_score_loss, log_loss, root_mean_squared_error
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
     LeaveOneOut,
     StratifiedKFold,
@@ -23,7 +24,12 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+    SelectiveRegressor,
+)
 from unselected.datasets import make_paper_simulation
 from unselected.experiments import (
     ComparisonRecord,
@@ -351,6 +357,40 @@ def responses(seed, n=48, p=80, n_related=8, strength=0.7):
     return X, y
 
 
+@pytest.mark.usefixtures("few_folds")
+def test_groups_of_numbers_stay_together():
+    X, y = responses(0, n=42, p=20)
+    groups = np.array([f"subject {i // 3}" for i in range(42)])
+    ours = SelectiveRegressor(k=4, marginals="raw")
+    asked = {"k": 4, "regressor": ours, "n_splits": 3, "n_repeats": 1, "methods": ["corrected"]}
+    (together,) = compare_regression(X, y, groups=groups, **asked)
+    # GroupKFold of the seed that the first repetition has, fitted by hand
+    seed, _ = fold_and_inner_seed(0)
+    for train, test in GroupKFold(3, shuffle=True, random_state=seed).split(X, y, groups):
+        assert not set(groups[train]) & set(groups[test])
+        model = SelectiveRegressor(k=4, marginals="raw").fit(X[train], y[train], groups[train])
+        np.testing.assert_allclose(np.array(together.mean)[test], model.predict(X[test]))
+        logs = model.predict_log_density(X[test], y[test])
+        np.testing.assert_allclose(np.array(together.log_density)[test], logs)
+    (apart,) = compare_regression(X, y, **asked)
+    assert apart.mean != together.mean
+    with pytest.raises(ValueError, match="y has 14 groups: with n_splits=15 there must be a group"):
+        compare_regression(X, y, groups=groups, **{**asked, "n_splits": 15})
+
+
+def test_least_squares_is_left_out_where_a_fold_of_groups_leaves_too_few_cases():
+    X, y = responses(0, n=30, p=20)
+    groups = np.minimum(np.arange(30), 20)  # the last is of ten cases
+    asked = {"k": 12, "n_splits": 5, "n_repeats": 1}
+    apart = {record.method for record in compare_regression(X, y, **asked)}
+    together = {record.method for record in compare_regression(X, y, groups=groups, **asked)}
+    assert apart - together == set()
+    asked["k"] = 16
+    apart = {record.method for record in compare_regression(X, y, **asked)}
+    together = {record.method for record in compare_regression(X, y, groups=groups, **asked)}
+    assert apart - together == {"SelectKBest + LinearRegression"}
+
+
 def test_regression_records_are_those_of_the_same_folds(seed):
     X, y = responses(seed)
     usual = "SelectKBest + BayesianRidge"
@@ -528,7 +568,7 @@ def test_compare_regression_names_what_is_wrong():
         compare_regression(X, np.where(np.arange(48) == 5, np.nan, y), k=5)
     with pytest.raises(ValueError, match=r"k=0 is out of range: it must be in 1..80"):
         compare_regression(X, y, k=0)
-    with pytest.raises(TypeError, match="is no SelectiveNaiveRegressor"):
+    with pytest.raises(TypeError, match="is neither a SelectiveRegressor nor"):
         compare_regression(X, y, k=5, regressor=LinearRegression())
 
 

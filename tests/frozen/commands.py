@@ -244,8 +244,8 @@ STORIES = [
         "commands-regression",
         number_tables,
         (
-            f"{FIT} --k 5 -o model.json",
-            f"{FIT} --k 3 --prior sparse -o sparse.json",
+            f"{FIT} --model regression --k 5 -o model.json",
+            f"{FIT} --model regression --k 3 --prior sparse -o sparse.json",
             "inspect model.json --effects --json",
             "inspect sparse.json",
             f"predict model.json {NEW}",
@@ -256,7 +256,7 @@ STORIES = [
         "commands-features-in-rows",
         turned_tables,
         (
-            f"{FIT} --k 4 --features-in-rows -o model.json",
+            f"{FIT} --model regression --k 4 --features-in-rows -o model.json",
             "predict model.json new.csv --features-in-rows --json",
         ),
     ),
@@ -290,7 +290,11 @@ STORIES = [
         three_class_tables,
         (f"{CV} --model gaussian --splits 4 --repeats 2",),
     ),
-    Story("commands-cv-regression", number_tables, (f"{CV} --splits 4 --repeats 2",)),
+    Story(
+        "commands-cv-regression",
+        number_tables,
+        (f"{CV} --model regression --splits 4 --repeats 2",),
+    ),
     Story(
         "commands-simulate",
         nothing,

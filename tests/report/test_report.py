@@ -12,6 +12,7 @@ from unselected import (
     SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
+    SelectiveRegressor,
 )
 from unselected.calibration import Estimate, interval_coverage, most_probable
 from unselected.datasets import make_paper_simulation
@@ -571,3 +572,111 @@ def test_examine_regression_names_what_is_wrong(measured):
         examine_regression(X, np.full(60, 2.0), regressor=regressor)
     with pytest.raises(ValueError, match="y has 4 cases: with n_splits=5"):
         examine_regression(X[4:8], y[4:8], regressor=regressor)
+
+
+@pytest.fixture(scope="module")
+def averaged():
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=48)
+    X = rng.normal(size=(48, 30))
+    X[:, :5] += 1.5 * y[:, np.newaxis]
+    return (
+        X,
+        y,
+        examine_regression(X, y, regressor=SelectiveRegressor(k=8), n_splits=3, n_repeats=1),
+    )
+
+
+def test_a_page_on_an_average_over_regressions_has_all_its_parts(averaged):
+    *_, found = averaged
+    page = report(found)
+    stands_alone(page)
+    assert page.index("<h2>Verdict") < page.index("<h2>Pictures") < page.index("<h2>Methods")
+    assert page.count("<svg") == 4  # responses, PIT values, coverage, effects
+    learned = section(page, "What was learned from cases left out")
+    rows = re.findall(r"<tr><td>(\d+)</td>", learned)
+    assert [int(row) for row in rows] == [size for size in found.corrected.k_weights_ if size]
+    assert "linear and quadratic regressions of the response" in section(page, "Method")
+
+
+def test_coverage_is_told_once(averaged):
+    *_, found = averaged
+    told = " ".join(verdict(found))
+    assert told.count("Predictive intervals should cover 90 %") == 1
+    calibration = section(report(found), "Calibration")
+    assert "coverage" not in calibration
+    row = found.rows["corrected"]
+    same = replace(found, rows={**found.rows, "uncorrected": replace(row, method="uncorrected")})
+    assert verdict(same)[1].count("covered") == 1
+    assert "with and without correcting for the selection" in verdict(same)[1]
+
+
+def with_coverage(found, regressor, grouped):
+    """Findings of a regressor whose intervals cover too little."""
+    row = replace(found.rows["corrected"], coverage=Estimate(0.5, 0.4, 0.6, 0.95))
+    own = replace(found.own, corrected=regressor, grouped=grouped)
+    return replace(found, rows={**found.rows, "corrected": row}, own=own)
+
+
+@pytest.mark.parametrize(
+    ("guard", "grouped", "advice"),
+    [
+        ("auto", False, "Where several rows come from one subject"),
+        ("auto", True, "Take the fraction that the intervals did cover as their level."),
+        ("none", False, 'dependence="auto", the default, guards against that.'),
+        ("correlated", True, 'dependence="auto", the default, guards against that.'),
+    ],
+)
+def test_advice_on_numbers_is_not_what_is_in_use(averaged, guard, grouped, advice):
+    *_, found = averaged
+    told = verdict(with_coverage(found, SelectiveRegressor(dependence=guard), grouped))
+    assert advice in told[2]
+    assert ("one subject" in told[2]) == (guard == "auto" and not grouped)
+    assert ('dependence="auto"' in told[2]) == (guard != "auto")
+
+
+def test_a_lead_by_chance_is_called_so(averaged):
+    *_, found = averaged
+    ours = found.predictions["corrected"]
+    noise = np.random.default_rng(0).normal(size=found.y.size)
+    noise += 0.05 - noise.mean()
+
+    def verdict_if_lasso_leads_by(lead):
+        lasso = replace(ours, log_density=ours.log_density + lead)
+        row = found.rows["LassoCV"]
+        mean = float(np.mean(lasso.log_density))
+        row = replace(row, log_density=Estimate(mean, mean, mean, 0.95))
+        best = replace(
+            found,
+            predictions={**found.predictions, "LassoCV": lasso},
+            rows={
+                method: row
+                if method == "LassoCV"
+                else replace(other, log_density=Estimate(mean - 0.05, -9.0, 9.0, 0.95))
+                for method, other in found.rows.items()
+            },
+        )
+        return verdict(best)[-1]
+
+    assert "'LassoCV' had the best" in verdict_if_lasso_leads_by(noise)
+    assert "no more than chance" in verdict_if_lasso_leads_by(noise)
+    assert "no more than chance" not in verdict_if_lasso_leads_by(0.05 + 1e-3 * noise)
+
+
+def test_groups_stay_together_in_a_page_on_numbers(averaged):
+    X, y, _ = averaged
+    groups = np.arange(48) // 2
+    asked = {"regressor": SelectiveRegressor(k=4), "n_splits": 2, "n_repeats": 1}
+    found = examine_regression(X, y, groups=groups, **asked)
+    assert found.settings["cross-validation"] == "1 x 2-fold, groups kept together"
+    assert found.own.grouped
+
+
+def test_the_method_after_an_earlier_selection_is_that_of_the_features(averaged):
+    X, y, _ = averaged
+    regressor = SelectiveRegressor(preselected_from=300)
+    found = examine_regression(X[:, :10], y, regressor=regressor, n_splits=2, n_repeats=1)
+    page = report(found)
+    assert "quadratic" not in section(page, "Method")
+    assert "with and without correlations between features" in section(page, "Method")
+    assert any("could not repeat the selection" in sentence for sentence in verdict(found))

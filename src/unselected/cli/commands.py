@@ -76,7 +76,7 @@ class PredictOptions:
         The model was fitted with --no-names: find its features in an .h5ad or .bed file by number.
         It has no effect on .npy and .zarr files, which have no names.
     quantiles
-        Quantiles of the response to write, regression only; by default 0.05 0.5 0.95. Give this
+        Quantiles of a numeric response to write; by default 0.05 0.5 0.95. Give this
         option after the names of the files.
     prevalence
         Class probabilities in the population of the new cases, in place of those of the training
@@ -162,30 +162,32 @@ class CvOptions:
     Parameters
     ----------
     model
-        classifier (classes, any features: an average over models), bernoulli (features 0 or 1,
-        classes), gaussian (real-valued features, classes) or regression (real-valued features,
-        numeric response). auto takes classifier for classes, unless an option asks for what only
-        the paper's models have, and regression for numbers.
+        classifier (classes) or regressor (numeric response), averages over models of any features;
+        or one of the paper's models: bernoulli (features 0 or 1, classes), gaussian (real-valued
+        features, classes), regression (real-valued features, numeric response). auto takes
+        classifier or regressor, unless an option asks for what only the paper's models have.
     prior
         Prior of this library's model: common (every feature is related to the response, more or
         less strongly) or sparse (only an unknown fraction of the features is). auto averages over
-        both in the classifier, and is common in the other models.
+        both in classifier and regressor, and is common in the other models.
     dependence
-        Guard of this library's model against features that depend on each other within classes:
-        none, tempered (learns the power of the likelihood and the outlier fraction from ten folds)
-        or correlated (also averages over likelihoods with correlations within classes). auto is the
-        best guard of the classifier, and none in the other models. Not for regression.
+        Guard of this library's model against features that depend on each other given the
+        response: none, tempered (learns the power of the likelihood and the outlier fraction from
+        ten folds) or correlated (also averages over likelihoods with correlations). auto is the
+        best guard of classifier and regressor, and none in the other models. regressor has no
+        tempered, and regression has none of these.
     rates
         What this library's model assumes of how often features are 1, bernoulli only: uniform (all
         rates are equally probable) or given (the number of ones of every feature is taken as given:
         for rare words and other features that are mostly 0).
     groups
         Name of the column that says which cases belong together, such as samples of one patient:
-        they stay together in all folds. It is not a feature. For the classifier.
+        they stay together in all folds. It is not a feature. For classifier and regressor.
     splits
         Number of folds; by default 5.
     repeats
-        Number of repetitions; by default 10, and 1 with the classifier, whose fits take seconds.
+        Number of repetitions; by default 10, and 1 with classifier and regressor, whose fits
+        take seconds.
     loo
         Use leave-one-out instead of folds and repetitions.
     method
@@ -246,8 +248,8 @@ class ReportOptions:
     splits
         Number of folds of the cross-validation.
     repeats
-        Number of repetitions of the cross-validation; by default 5, and 1 with the classifier,
-        whose fits take seconds.
+        Number of repetitions of the cross-validation; by default 5, and 1 with classifier and
+        regressor, whose fits take seconds.
     output
         HTML file to write; - is stdout.
     force

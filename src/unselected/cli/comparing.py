@@ -7,8 +7,9 @@ from unselected.calibration import Estimate
 from unselected.cli.commands import CvOptions
 from unselected.cli.estimating import NamedTraining, estimator, repeats_of
 from unselected.cli.fitting import path_text, read_training
-from unselected.cli.options import Choice, K, Source, columns_of, note, on_terminal
+from unselected.cli.options import Choice, K, Source, columns_of, note
 from unselected.cli.progress import showing_fits
+from unselected.estimators.choose import FOR_NUMBERS
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
@@ -38,7 +39,7 @@ _NUMBERS = {
 
 def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) -> None:
     """Do what `unselected.cli.commands.cv` says."""
-    _check_numbers(k, options)
+    _check_options(k, options)
     choice = Choice(
         model=options.model,
         k="loo" if "loo" in k else k[0],  # which says whether one of the paper's models is needed
@@ -65,8 +66,19 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
     options.speech.answer("cv", content, numbers_text(lines))
 
 
-def _check_numbers(k: tuple[K, ...], options: CvOptions) -> None:
-    """Raise on a checkpoint that cannot be written, or that is for one number of features only."""
+def _check_options(k: tuple[K, ...], options: CvOptions) -> None:
+    """Raise on options that do not go together, and on a checkpoint that cannot be written."""
+    for option, given in (
+        ("--splits", options.splits is not None),
+        ("--repeats", options.repeats is not None),
+        ("--jobs", options.jobs != 1),
+        ("--groups", options.groups is not None),
+    ):
+        if options.loo and given:
+            raise ValueError(
+                f"{option} has no effect with --loo, which leaves out each case once: omit one of "
+                "the two options."
+            )
     if options.checkpoint is None:
         return
     if len(k) > 1:
@@ -79,8 +91,7 @@ def _compared(
 ) -> tuple[int | None, list[Row]]:
     """Return how many features the other methods select, if there are any, and the rows."""
     folds = _folds(options, name)
-    if options.loo and name == "regression":
-        folds["n_splits"] = table.X.shape[0]
+    n_splits = table.X.shape[0] if options.loo else folds["n_splits"]
     methods = options.method or (("corrected",) if n_numbers > 1 else ())
     number = ours.k if isinstance(ours.k, int) else None
     if number is None and not (methods and set(methods) <= {"corrected", "uncorrected"}):
@@ -93,38 +104,25 @@ def _compared(
         "n_jobs": options.jobs,
         "checkpoint": options.checkpoint,
     }
-    if name == "regression":
-        settings["progress"] = on_terminal()
-        numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
-        return number, list(regression_table(numbers, table.y, seed=options.seed))
     n_ours = len({"corrected", "uncorrected"} & set(methods)) if methods else 2
-    n_splits = table.X.shape[0] if options.loo else folds["n_splits"]
     with showing_fits(name, n_ours * n_splits * folds["n_repeats"]) as own_bar:
-        records = compare(
-            table.X, table.y, classifier=ours, groups=table.groups, progress=own_bar, **settings
-        )
+        settings |= {"groups": table.groups, "progress": own_bar}
+        if name in FOR_NUMBERS:
+            settings["n_splits"] = n_splits
+            numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
+            return number, list(regression_table(numbers, table.y, seed=options.seed))
+        records = compare(table.X, table.y, classifier=ours, **settings)
     return number, list(comparison_table(records, table.y, seed=options.seed))
 
 
 def _folds(options: CvOptions, name: str) -> dict[str, Any]:
-    """Return the settings of the folds; raise on options that have no effect with --loo."""
-    splits, repeats = options.splits, options.repeats
-    if not options.loo:
-        return {
-            "n_splits": 5 if splits is None else splits,
-            "n_repeats": repeats_of(name, repeats, usual=10),
-        }
-    for option, given in (
-        ("--splits", splits is not None),
-        ("--repeats", repeats is not None),
-        ("--jobs", options.jobs != 1),
-    ):
-        if given:
-            raise ValueError(
-                f"{option} has no effect with --loo, which leaves out each case once: omit one of "
-                "the two options."
-            )
-    return {"n_splits": "loo", "n_repeats": 1}
+    """Return the settings of the folds."""
+    if options.loo:
+        return {"n_splits": "loo", "n_repeats": 1}
+    return {
+        "n_splits": 5 if options.splits is None else options.splits,
+        "n_repeats": repeats_of(name, options.repeats, usual=10),
+    }
 
 
 def _number_selected(ours: Any, table: NamedTraining) -> int:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected.cli.options import (
-    AnyModelOption,
+    FRONT_DOORS,
     Choice,
     DependenceOption,
+    FrontDoor,
     PriorOption,
     RatesOption,
     note,
@@ -19,19 +20,21 @@ from unselected.cli.options import (
 from unselected.cli.sources import ColumnNumbers
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
-from unselected.estimators.choose import ModelName, choose_model
+from unselected.estimators.choose import FOR_NUMBERS, ModelName, choose_model
 from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import find_columns
 from unselected.estimators.mixture import SelectiveMixtureClassifier
 from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.estimators.regressor import SelectiveRegressor
 
 # Estimators that can guard against dependence between features, and report on it.
 GUARDED = (SelectiveBernoulliNB, SelectiveGaussianNB)
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "classifier": SelectiveClassifier,
+    "regressor": SelectiveRegressor,
     "bernoulli": SelectiveBernoulliNB,
     "gaussian": SelectiveGaussianNB,
     "regression": SelectiveNaiveRegressor,
@@ -40,6 +43,15 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
 LATENT: dict[str, dict[ModelName, Callable[..., Any]]] = {
     "mixture": {"bernoulli": SelectiveMixtureClassifier},
     "factor": {"gaussian": SelectiveFactorClassifier, "regression": SelectiveFactorRegressor},
+}
+
+# What models have for --dependence, other than auto and none.
+_GUARDS: dict[str, tuple[DependenceOption, ...]] = {
+    "classifier": ("tempered",),
+    "regressor": ("correlated",),
+    "bernoulli": ("tempered", "correlated"),
+    "gaussian": ("tempered", "correlated"),
+    "regression": (),
 }
 
 
@@ -53,26 +65,33 @@ class NamedTraining:
     groups: NDArray[Any] | None = None
 
 
-def chosen(
-    wanted: AnyModelOption, X: NDArray[Any], y: NDArray[Any], by: str = "", *, paper: bool = True
-) -> str:
+def chosen(choice: Choice, X: NDArray[Any], y: NDArray[Any], by: str = "") -> str:
     """Return the model for the data; print which model is used, and why.
 
-    For classes it is the front door unless the options ask for one of the paper's models.
+    It is a front door unless the options ask for one of the paper's models.
     """
+    wanted = choice.model
     if wanted == "auto":
         name, reason = choose_model(X, y)
-        if name != "regression" and not paper:
-            note("model: classifier (an average over models of classes); --model overrides this")
-            return "classifier"
-        note(f"model: {name} ({reason}{by}); --model overrides this")
-        return name
+        door = front_door_for(name)
+        if choice.only_paper(door):
+            note(f"model: {name} ({reason}{by}); --model overrides this")
+            return name
+        of_numbers = f"an average over regressions: {reason}"
+        why = of_numbers if door == "regressor" else "an average over models of classes"
+        note(f"model: {door} ({why}); --model overrides this")
+        return door
     note(f"model: {wanted}")
     if wanted == "mixture":
         return "bernoulli"
     if wanted == "factor":
         return "regression" if choose_model(X, y)[0] == "regression" else "gaussian"
     return wanted
+
+
+def front_door_for(name: str) -> FrontDoor:
+    """Return the front door for the kind of response that a model has."""
+    return "regressor" if name in FOR_NUMBERS else "classifier"
 
 
 def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
@@ -86,14 +105,15 @@ def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
         "ties": choice.ties,
         "random_state": choice.seed,
     }
-    if name == "classifier":
-        return _front_door(options, choice)
+    door = front_door_for(name)
+    if name == door:
+        return _front_door(door, options, choice)
     if choice.groups is not None:
-        asked = choice.only_paper[:1] if choice.model == "auto" else [f"--model {choice.model}"]
+        asked = f"--model {choice.model}"
+        if choice.model == "auto":
+            asked = choice.only_paper(door)[0]
         raise ValueError(
-            f"--groups is for the model classifier, not for {name}: omit {asked[0]} or --groups."
-            if asked
-            else f"--groups is for classes, and not available for {name}: omit it."
+            f"--groups is for the model {door}, not for {name}: omit {asked} or --groups."
         )
     options["k"] = _k_for(name, choice.k)
     if choice.model in LATENT:
@@ -106,15 +126,15 @@ def repeats_of(name: str, wanted: int | None, *, usual: int) -> int:
     """Return how often a cross-validation is repeated: once by default where a fit takes long."""
     if wanted is not None:
         return wanted
-    return 1 if name == "classifier" else usual
+    return 1 if name in FRONT_DOORS else usual
 
 
-def _front_door(options: dict[str, Any], choice: Choice) -> SelectiveClassifier:
-    """Return the front door for classes, with the options that it has."""
-    if choice.only_paper:
+def _front_door(door: FrontDoor, options: dict[str, Any], choice: Choice) -> Any:
+    """Return the front door for classes or for numbers, with the options that it has."""
+    if only_paper := choice.only_paper(door):
+        theirs = "--model regression" if door == "regressor" else "--model bernoulli or gaussian"
         raise ValueError(
-            f"{choice.only_paper[0]} is not available for the model classifier: omit it, or use "
-            "--model bernoulli or --model gaussian."
+            f"{only_paper[0]} is not available for the model {door}: omit it, or use {theirs}."
         )
     for option, value in (
         ("--threshold", choice.threshold),
@@ -127,13 +147,15 @@ def _front_door(options: dict[str, Any], choice: Choice) -> SelectiveClassifier:
     del options["ties"]
     if choice.k is None:
         options["k"] = "auto"
-    return SelectiveClassifier(**options, prior=choice.prior, dependence=choice.dependence)  # type: ignore[arg-type]
+    guard = dependence_for(door, choice.dependence) | rates_for(door, choice.rates)
+    return ESTIMATORS[door](**options, prior=choice.prior, **guard)
 
 
 def _k_for(name: str, k: Any) -> Any:
     """Return the number of features of a model that has no k of its own choice but loo."""
     if k == "auto":
-        raise ValueError(f"--k auto is for the model classifier, not for {name}: use --k loo.")
+        door = front_door_for(name)
+        raise ValueError(f"--k auto is for the model {door}, not for {name}: use --k loo.")
     return k
 
 
@@ -174,14 +196,22 @@ def _options_of(name: str, choice: Choice) -> dict[str, Any]:
 
 def dependence_for(name: str, wanted: DependenceOption) -> dict[str, Any]:
     """Return the parameter ``dependence`` of a model; regression has none."""
-    if name != "regression":
-        return {"dependence": "none" if wanted == "auto" else wanted}
-    if wanted not in ("auto", "none"):
+    if wanted not in ("auto", "none", *_GUARDS[name]):
         raise ValueError(
-            f"--dependence {wanted} is for classes, and not available for the model regression: "
-            "omit it."
+            f"--dependence {wanted} is not available for the model {name}: "
+            f"{_instead(name, wanted)}."
         )
-    return {}
+    if name == "regression":
+        return {}
+    auto = "auto" if name in FRONT_DOORS else "none"
+    return {"dependence": auto if wanted == "auto" else wanted}
+
+
+def _instead(name: str, wanted: DependenceOption) -> str:
+    """Return what to do where a model of numbers has not the guard that was asked for."""
+    if name == "regression" and wanted in _GUARDS["regressor"]:
+        return "omit it, or use --model regressor"
+    return "omit it"
 
 
 def rates_for(name: str, wanted: RatesOption) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from unselected import __version__
 from unselected.cli.commands import FitOptions
 from unselected.cli.estimating import GUARDED, NamedTraining, chosen, estimator
 from unselected.cli.options import (
+    FRONT_DOORS,
     AnyModelOption,
     Choice,
     Source,
@@ -86,7 +87,7 @@ def read_training(path: str, source: Source, choice: Choice) -> tuple[str, Named
     for remark in table.notes:
         note(f"note: {remark}")
     y, wanted = np.asarray(table.y), choice.model
-    name = chosen(wanted, table.X, y, paper=bool(choice.only_paper))
+    name = chosen(choice, table.X, y)
     labels = None
     if groups is not None:
         where = f"{path}:{groups}" if of_table else groups
@@ -111,7 +112,7 @@ def open_training(
         first = X[:, : min(_LOOKED_AT, X.shape[1])]
     y = read_column(source.target, "target", path, X.shape[0])
     by = f", by the first {_LOOKED_AT} of them" if X.shape[1] > _LOOKED_AT else ""
-    name = chosen(wanted, first, y, by, paper=bool(choice.only_paper))
+    name = chosen(choice, first, y, by)
     if wanted == "auto" and name == "bernoulli":
         X = open_for(name, path, names=not no_names)
     if X.names is None:
@@ -155,7 +156,7 @@ def fitted(name: str, table: NamedTraining, choice: Choice) -> Any:
     """Return the fitted model; print the seed and the classes."""
     model = estimator(name, table, choice)
     grouped = {} if table.groups is None else {"groups": table.groups}
-    if name == "classifier":
+    if name in FRONT_DOORS:
         with showing_steps():
             model.fit(table.X, table.y, **grouped)
     else:
@@ -166,7 +167,7 @@ def fitted(name: str, table: NamedTraining, choice: Choice) -> Any:
         note(classes_text(model.classes_))
     if choice.k == "loo":
         note(path_text(model.k_path_))
-    if name == "classifier":
+    if name in FRONT_DOORS:
         for sentence in model.in_words():
             note(sentence)
     return model

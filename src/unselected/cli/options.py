@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args
 
 from cyclopts import Parameter, Token
 
@@ -48,10 +48,20 @@ def _wholes_or_words(of: type, tokens: Sequence[Token]) -> tuple["K", ...]:
     return tuple(dict.fromkeys(each))
 
 
-ModelOption = Literal["auto", "classifier", "bernoulli", "gaussian", "regression"]
+ModelOption = Literal["auto", "classifier", "regressor", "bernoulli", "gaussian", "regression"]
 AnyModelOption = Literal[
-    "auto", "classifier", "bernoulli", "gaussian", "regression", "mixture", "factor"
+    "auto",
+    "classifier",
+    "regressor",
+    "bernoulli",
+    "gaussian",
+    "regression",
+    "mixture",
+    "factor",
 ]
+# The averages over models, for classes and for numbers, whose fits take seconds.
+FrontDoor = Literal["classifier", "regressor"]
+FRONT_DOORS: tuple[str, ...] = get_args(FrontDoor)
 TiesOption = Literal["first", "random"]
 PriorOption = Literal["auto", "common", "sparse"]
 DependenceOption = Literal["auto", "none", "tempered", "correlated"]
@@ -126,16 +136,17 @@ class Choice:
     Parameters
     ----------
     model
-        classifier (classes, any features: an average over models, the best choice for real data),
-        bernoulli (features 0 or 1, classes), gaussian (real-valued features, classes) or regression
-        (real-valued features, numeric response). auto takes classifier for classes, unless an
-        option asks for what only the paper's models have, and regression for numbers. For `fit`
-        also mixture (two latent groups of cases, features 0 or 1, two classes) and factor (latent
-        factors, two classes or numeric response), which run Markov chains for seconds to minutes.
+        classifier (classes) or regressor (numeric response), averages over models of any features,
+        the best choice for real data; or one of the paper's models: bernoulli (features 0 or 1,
+        classes), gaussian (real-valued features, classes), regression (real-valued features,
+        numeric response). auto takes classifier or regressor, unless an option asks for what only
+        the paper's models have. For `fit` also mixture (two latent groups of cases, features 0 or
+        1, two classes) and factor (latent factors, two classes or numeric response), which run
+        Markov chains for seconds to minutes.
     k
-        Keep the k features with the highest scores; the classifier averages over 5, 20, 100, ...
-        and k, and by default, auto, over 5, 20, 100 and 500. loo, for the other models, tries 1, 2,
-        5, 10 and so on, and takes the k with the lowest leave-one-out log loss.
+        Keep the k features with the highest scores; classifier and regressor average over 5, 20,
+        100, ... and k, and by default, auto, over 5, 20, 100 and 500. loo, for the other models,
+        tries 1, 2, 5, 10 and so on, and takes the k with the lowest leave-one-out log loss.
     threshold
         Keep the features whose score is above this. The score is the absolute correlation, or the
         F statistic with more than two classes.
@@ -146,20 +157,21 @@ class Choice:
         Keep these columns whatever their scores. Give this option after the name of the table; it
         may be repeated.
     ties
-        How ties at the cut are broken: first (the first columns are kept) or random; the classifier
-        breaks them by the content of the columns.
+        How ties at the cut are broken: first (the first columns are kept) or random; classifier and
+        regressor break them by the content of the columns.
     prior
         common (every feature is related to the response, more or less strongly) or sparse (only an
-        unknown fraction of the features is). auto averages over both in the classifier, and is
-        common in the other models.
+        unknown fraction of the features is). auto averages over both in classifier and
+        regressor, and is common in the other models.
     dependence
-        Guard against features that depend on each other within classes: none, tempered (learns the
-        power of the likelihood and the outlier fraction from ten folds) or correlated (also
-        averages over likelihoods with correlations within classes). auto is the best guard of the
-        classifier, and none in the other models. Not for regression.
+        Guard against features that depend on each other given the response: none, tempered (learns
+        the power of the likelihood and the outlier fraction from ten folds) or correlated (also
+        averages over likelihoods with correlations). auto is the best guard of classifier and
+        regressor, and none in the other models. regressor has no tempered, and regression has none
+        of these.
     groups
         Name of the column that says which cases belong together, such as samples of one patient:
-        they stay together in all folds. It is not a feature. For the classifier.
+        they stay together in all folds. It is not a feature. For classifier and regressor.
     rates
         What is assumed of how often features are 1, bernoulli only: uniform (all rates are equally
         probable) or given (the number of ones of every feature is taken as given: for rare words
@@ -187,16 +199,18 @@ class Choice:
     variance_shrinkage: float | None = None
     seed: Whole = 0
 
-    @property
-    def only_paper(self) -> list[str]:
-        """The given options that only the paper's models have."""
+    def only_paper(self, door: FrontDoor) -> list[str]:
+        """Return the given options that only the paper's models have, for this kind of response."""
         given = {
             "--k loo": self.k == "loo",
             f"--ties {self.ties}": self.ties != "first",
-            f"--dependence {self.dependence}": self.dependence == "correlated",
-            f"--rates {self.rates}": self.rates != "uniform",
             "--variance-shrinkage": self.variance_shrinkage is not None,
         }
+        if door == "classifier":
+            given |= {
+                f"--dependence {self.dependence}": self.dependence == "correlated",
+                f"--rates {self.rates}": self.rates != "uniform",
+            }
         return [option for option, is_given in given.items() if is_given]
 
 

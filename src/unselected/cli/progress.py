@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from unselected._typing import Ints
-from unselected.cli.options import on_terminal, patience
+from unselected.cli.options import FRONT_DOORS, on_terminal, patience
 from unselected.columns.blocks import Columns
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.stack_fitting import on_step
@@ -78,12 +78,12 @@ def showing_steps(*, after: float = 2.0) -> Iterator[None]:
 def showing_fits(name: str, n_fits: int, *, after: float = 2.0) -> Iterator[bool]:
     """Show the progress of a cross-validation; yield whether it has to show its own.
 
-    Each fit of the front door takes seconds. They are counted, where stderr is a terminal; the
+    Each fit of a front door takes seconds. They are counted, where stderr is a terminal; the
     repetitions of other models are counted by the cross-validation itself.
     """
-    if name != "classifier" or not on_terminal():
+    if name not in FRONT_DOORS or not on_terminal():
         with patience("cross-validating", after=after):
-            yield name != "classifier" and on_terminal()
+            yield name not in FRONT_DOORS and on_terminal()
         return
     with tqdm(total=n_fits, desc="cross-validating", unit=" fits", delay=after) as bar:
 

@@ -5,10 +5,10 @@ from typing import Any
 from unselected.cli.commands import ReportOptions
 from unselected.cli.estimating import LATENT, estimator, repeats_of
 from unselected.cli.fitting import provenance_of, read_training
-from unselected.cli.options import Source, counted, note, on_terminal
+from unselected.cli.options import Source, counted, note
 from unselected.cli.progress import showing_fits
 from unselected.cli.wording import as_option
-from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.estimators.choose import FOR_NUMBERS
 from unselected.files.writing import check_writable, write_text
 from unselected.report import Findings, RegressionFindings, examine, examine_regression, verdict
 from unselected.report import report as page_of
@@ -20,8 +20,8 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     check_writable(output, overwrite=options.force)
     if choice.model in LATENT:
         raise ValueError(
-            f"--model {choice.model} has no report: use classifier, bernoulli, gaussian or "
-            "regression."
+            f"--model {choice.model} has no report: use classifier, regressor, bernoulli, "
+            "gaussian or regression."
         )
     name, table = read_training(data, source, choice)
     note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
@@ -35,14 +35,13 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
         "provenance": provenance_of(data, choice.seed),
     }
     findings: Findings | RegressionFindings
-    if isinstance(model, SelectiveNaiveRegressor):
-        findings = examine_regression(
-            table.X, table.y, regressor=model, progress=on_terminal(), **settings
-        )
-    else:
-        of_classes: Any = {"classifier": model, "groups": table.groups, "writer": as_option}
-        with showing_fits(name, 1 + 2 * options.splits * repeats) as own_bar:
-            findings = examine(table.X, table.y, progress=own_bar, **of_classes, **settings)
+    settings |= {"groups": table.groups, "writer": as_option}
+    with showing_fits(name, 1 + 2 * options.splits * repeats) as own_bar:
+        settings["progress"] = own_bar
+        if name in FOR_NUMBERS:
+            findings = examine_regression(table.X, table.y, regressor=model, **settings)
+        else:
+            findings = examine(table.X, table.y, classifier=model, **settings)
     sentences = verdict(findings)
     title = f"{source.target} in {data}"
     write_text(output, page_of(findings, title=title), overwrite=options.force)

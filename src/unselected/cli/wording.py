@@ -4,6 +4,7 @@ import re
 
 _MODELS = {
     "SelectiveClassifier": "--model classifier",
+    "SelectiveRegressor": "--model regressor",
     "SelectiveBernoulliNB": "--model bernoulli",
     "SelectiveGaussianNB": "--model gaussian",
     "SelectiveNaiveRegressor": "--model regression",

@@ -6,5 +6,7 @@ averaging   averaging over likelihoods, with weights from cases left out
 correlated  likelihoods with correlations within classes, and class-specific variances
 diagnosis   whether features depend on each other, and what to do
 held_out    what each case looks like to a fit without its fold
+inverse_regression  the response given features that are modelled given it
 power       the power of the likelihood, and the outlier fraction
+response_weights  weights of regressions, from responses left out
 """

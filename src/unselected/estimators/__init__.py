@@ -13,7 +13,9 @@ gaussian       `SelectiveGaussianNB`
 inputs         validation of tables and responses
 mixture        `SelectiveMixtureClassifier`
 parameters     checks of parameters
+predicting     the methods of predictions that estimators share
 regression     `SelectiveNaiveRegressor`
+regressor      `SelectiveRegressor`, the front door for a real response
 selecting      the base of all estimators
 stack_fitting  the fit of an average over models
 """

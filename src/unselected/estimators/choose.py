@@ -9,6 +9,9 @@ from unselected._typing import Floats
 
 ModelName = Literal["bernoulli", "gaussian", "regression"]
 
+# The models of a numeric response: the front door, and the paper's.
+FOR_NUMBERS = ("regressor", "regression")
+
 # At most this many distinct whole numbers are treated as classes.
 MOST_CLASSES = 10
 
@@ -49,12 +52,12 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
             return "regression", "the response has numbers that are not whole"
         if distinct.size > MOST_CLASSES:
             return "regression", (
-                f"the response has {distinct.size} distinct numbers; gaussian would treat each as "
-                "a class"
+                f"the response has {distinct.size} distinct numbers; classifier would treat each "
+                "as a class"
             )
         classes = (
-            f"{distinct.size} distinct whole numbers are treated as classes; regression would "
-            "treat them as numbers"
+            f"{distinct.size} distinct whole numbers are treated as classes; regressor would treat "
+            "them as numbers"
         )
         return (
             ("bernoulli", f"{_BITS}, and {classes}") if are_all_bits(X) else ("gaussian", classes)
@@ -72,11 +75,11 @@ def choose_model(X: NDArray[Any], y: NDArray[Any]) -> tuple[ModelName, str]:
 
 
 def response_for(model: str, y: NDArray[Any], *, called: str | None = None) -> NDArray[Any]:
-    """Return the response in the form that the model needs: labels, or numbers for "regression".
+    """Return the response in the form that the model needs: labels or numbers.
 
     Parameters
     ----------
-    model : {"classifier", "bernoulli", "gaussian", "regression"}
+    model : {"classifier", "regressor", "bernoulli", "gaussian", "regression"}
     y : array of shape (n_samples,)
         As in `choose_model`.
     called : str, optional
@@ -89,15 +92,14 @@ def response_for(model: str, y: NDArray[Any], *, called: str | None = None) -> N
 
     Examples
     --------
-    >>> response_for("regression", np.array(["1.50", "2"])).tolist()
+    >>> response_for("regressor", np.array(["1.50", "2"])).tolist()
     [1.5, 2.0]
     """
-    if model == "regression":
+    if model in FOR_NUMBERS:
         numbers = numbers_of(y)
         if numbers is None:
             raise ValueError(
-                f"regression needs a numeric response, but {_first_text(y)}: use gaussian, or "
-                "bernoulli for features of 0 and 1."
+                f"{called or model} needs a numeric response, but {_first_text(y)}: use classifier."
             )
         return numbers
     classes = np.unique(y)
@@ -107,7 +109,7 @@ def response_for(model: str, y: NDArray[Any], *, called: str | None = None) -> N
     if classes.size > MOST_CLASSES:
         raise ValueError(
             f"{called or model} needs classes, but the response has {classes.size} distinct "
-            "numbers that are not whole: use regression."
+            "numbers that are not whole: use regressor."
         )
     return np.array([str(label) for label in y.tolist()], dtype=object)
 

@@ -11,14 +11,16 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import BayesianRidge, LassoCV, LinearRegression, RidgeCV
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.estimators.predicting import ResponsePredictions
 from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.estimators.regressor import SelectiveRegressor
 from unselected.experiments.folds import (
     CrossValidation,
     chosen_methods,
@@ -40,6 +42,8 @@ _LEAST_DEVIATION = 1e-9
 
 MEAN_ONLY = "mean of the response"
 _LINE = "SelectKBest + LinearRegression"
+
+OurRegressor = SelectiveRegressor | SelectiveNaiveRegressor
 
 
 @dataclass
@@ -150,7 +154,8 @@ def compare_regression(
     y: Any,
     *,
     k: int,
-    regressor: SelectiveNaiveRegressor | None = None,
+    regressor: OurRegressor | None = None,
+    groups: Any = None,
     n_splits: int = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -175,9 +180,12 @@ def compare_regression(
         Numbers.
     k : int
         How many features each method selects.
-    regressor : SelectiveNaiveRegressor, default=None
+    regressor : SelectiveRegressor or SelectiveNaiveRegressor, default=None
         Take the settings of our own methods, "corrected" and "uncorrected", from here; by default
-        they select ``k`` features and have the default priors.
+        they are those of a SelectiveNaiveRegressor that selects ``k`` features.
+    groups : array-like of shape (n_samples,), default=None
+        Cases of the same group stay together in all folds, and in those inside a
+        `SelectiveRegressor`. Methods that choose a penalty do not know of them inside their fits.
     n_splits, n_repeats : int
         Repeated cross-validation.
     methods : sequence of str, default=None
@@ -194,10 +202,14 @@ def compare_regression(
     """
     table = check_training(SelectiveNaiveRegressor(), X, y, "numbers")
     ours = SelectiveNaiveRegressor(k=k) if regressor is None else regressor
-    if not isinstance(ours, SelectiveNaiveRegressor):
-        raise TypeError(f"regressor={regressor!r} is no SelectiveNaiveRegressor.")
-    chosen = _possible_methods(methods, k, _smallest_training_set(table, n_splits))
-    comparison = _Numbers(table, k, ours, n_splits, chosen)
+    if not isinstance(ours, OurRegressor):
+        raise TypeError(
+            f"regressor={regressor!r} is neither a SelectiveRegressor nor a "
+            "SelectiveNaiveRegressor."
+        )
+    labels = None if groups is None else np.asarray(groups)
+    chosen = _possible_methods(methods, k, _smallest_training_set(table, n_splits, labels))
+    comparison = _Numbers(table, k, ours, n_splits, chosen, labels)
     return comparison.run(
         n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
     )
@@ -209,13 +221,19 @@ def regression_method_names() -> list[str]:
     return [*ours, *usual_regressors(1, first=(), inner_splits=2, seed=0)]
 
 
-def _smallest_training_set(table: TrainingTable, n_splits: int) -> int:
+def _smallest_training_set(table: TrainingTable, n_splits: int, groups: NDArray[Any] | None) -> int:
+    """Return how many cases are left where the largest groups, or single cases, make a fold."""
     n = table.y.size
-    smallest = n - -(-n // n_splits) if n_splits > 0 else 0
-    if n < n_splits or smallest < 3:
+    sizes = np.ones(n, dtype=int) if groups is None else np.unique(groups, return_counts=True)[1]
+    n_units, smallest = sizes.size, 0
+    if n_splits > 0:
+        in_fold = -(-n_units // n_splits)
+        smallest = n - int(np.sort(sizes)[::-1][:in_fold].sum())
+    if n_units < n_splits or smallest < 3:
+        what = "case" if groups is None else "group"
         raise ValueError(
-            f"y has {n} cases: with n_splits={n_splits} there must be a case for each fold, and 3 "
-            "cases left to learn from."
+            f"y has {n_units} {what}s: with n_splits={n_splits} there must be a {what} for each "
+            "fold, and 3 cases left to learn from."
         )
     return smallest
 
@@ -236,7 +254,9 @@ class _Numbers(CrossValidation[RegressionComparisonRecord]):
     experiment = "compare_regression"
     record = RegressionComparisonRecord
 
-    def folds(self, seed: int) -> KFold:
+    def folds(self, seed: int) -> KFold | GroupKFold:
+        if self.groups is not None:
+            return GroupKFold(self.n_splits, shuffle=True, random_state=seed)
         return KFold(self.n_splits, shuffle=True, random_state=seed)
 
     def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:
@@ -250,7 +270,7 @@ class _Numbers(CrossValidation[RegressionComparisonRecord]):
     def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:
         """Return the numbers of `CASE_FIELDS` for each case."""
         mean, std = model.predict(X, return_std=True)
-        if isinstance(model, SelectiveNaiveRegressor):
+        if isinstance(model, ResponsePredictions):
             lower, upper = model.predict_quantiles(X, TAILS).T
             at_response = (model.predict_log_density(X, y), model.predict_cdf(X, y))
         else:

@@ -36,6 +36,7 @@ from unselected.fitted.json_parts import MOST_FEATURES, check_score
 from unselected.fitted.mixture import FittedMixture
 from unselected.fitted.predictor import Predictor, kept_features, predictor_of
 from unselected.fitted.regression import FittedRegression
+from unselected.fitted.response_stack import FittedResponseStack
 from unselected.fitted.stack import FittedStack
 
 _FORMAT, _VERSION = "unselected model", 1
@@ -129,6 +130,7 @@ _KINDS: dict[str, type[Fitted]] = {
         FittedFactorClasses,
         FittedFactorResponse,
         FittedStack,
+        FittedResponseStack,
     )
 }
 # Entries of the guard against dependence, of which a file may have one.

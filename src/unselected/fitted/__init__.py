@@ -13,11 +13,13 @@ families      binary and real-valued features together
 gaussian      naive Bayes of real-valued features
 json_checks   entries of a JSON file, each checked
 json_parts    the parts that model files share
+json_response_stack  the regressions of an average, in a model file
 listing       records as a table of fixed width
 mixture       two latent groups of cases
 predictor     predictions without scikit-learn
 prevalence    class probabilities of the population to predict
 ranges        training ranges of the kept columns, and rows outside of them
 regression    real-valued features and a real response
+response_stack  an average over regressions of a real response
 stack         an average over models with different numbers of features
 """

@@ -1,6 +1,6 @@
 """The regressions of an average, in a model file: combinations of cases, no data of single ones."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,11 +67,6 @@ def member_entry(model: Model) -> Entries:
         "along": model.along,
         "rest": model.rest,
     }
-
-
-def parse_members(entry: object) -> list[Any]:
-    """Return the entries of the members."""
-    return check_list(entry, "members")
 
 
 def parse_member(entry: object, k: int) -> tuple[Ints, bool, Model, Floats]:

@@ -32,6 +32,7 @@ from unselected.fitted.json_response_stack import (
 )
 from unselected.fitted.regression import FittedRegression
 from unselected.models.direct_regression import DirectRegression
+from unselected.models.predictive import checked_levels
 from unselected.models.student_mixture import StudentMixture
 from unselected.selection.events import RealEvent
 from unselected.selection.leaving_out import Marginals
@@ -177,9 +178,10 @@ class FittedResponseStack(FittedResponse):
 
     def quantiles(self, X: Floats, levels: ArrayLike) -> Floats:
         """Return their quantiles, shape (rows, levels)."""
-        result = np.zeros((len(X), np.size(levels)))
+        wanted = checked_levels(levels)
+        result = np.zeros((len(X), wanted.size))
         for rows, mixture in self._blocks(X):
-            result[rows] = mixture.quantiles(levels)
+            result[rows] = mixture.quantiles(wanted)
         return result
 
     def log_density(self, X: Floats, y: Floats) -> Floats:

@@ -8,14 +8,18 @@ bernoulli_likelihood  its likelihood as a function of alpha
 bernoulli_posterior its posterior
 count_omission      which sums give the omission probability of binary features
 count_terms         the likelihood of features with the same numbers of known values
+direct_regression   ridge regressions of the response on the features
 factor              latent factors, real-valued features
 factor_predictive   its predictions of new cases
+feature_map         columns, and squares of their principal components, for a regression
 gaussian            naive Bayes of real-valued features
 gaussian_posterior  its posterior
 gaussian_prior      its prior
 mixture             two latent groups of cases, binary features
 mixture_posterior   its predictions of new cases
+predictive          predictive distributions of a real response
 regression          real-valued features and a real response
 regression_posterior  its posterior
+student_mixture     mixtures of Student t distributions
 two_groups          the prior with related and unrelated features
 """

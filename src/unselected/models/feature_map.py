@@ -41,7 +41,7 @@ class FeatureMap:
         scale = np.where(scale > 0.0, scale, 1.0)
         k = X.shape[1]
         plain = cls(mean, scale, np.zeros((k, 0)), np.zeros(k))
-        if quadratic:
+        if quadratic and k:
             components = _principal_axes(plain.apply(X), MOST_COMPONENTS)
             r = components.shape[1]
             plain = cls(mean, scale, components, np.zeros(k + r * (r + 1) // 2))

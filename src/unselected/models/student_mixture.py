@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, stdtr
 
 from unselected._typing import Floats
+from unselected.models.predictive import checked_levels
 from unselected.numerics.increasing import solve
 from unselected.numerics.quadrature import log_sum
 
@@ -77,9 +78,7 @@ class StudentMixture:
         >>> mixture.quantiles([0.5, 0.95]).round(3).tolist()
         [[1.0, 3.015], [1.0, 3.015]]
         """
-        wanted = np.asarray(levels, dtype=np.float64)
-        if wanted.ndim != 1 or not np.all((wanted > 0.0) & (wanted < 1.0)):
-            raise ValueError(f"quantiles={levels!r} must be numbers above 0 and below 1.")
+        wanted = checked_levels(levels)
         mean, std = self.mean_and_std()
         shape = (mean.size, wanted.size)
         targets = np.broadcast_to(wanted, shape)

@@ -1,4 +1,4 @@
-"""What a page says of an average over models alone: `SelectiveClassifier`."""
+"""What a page says of an average over models of classes alone: `SelectiveClassifier`."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""A data set with a real response: both regressors on all cases, cross-validated, and a page."""
+"""A data set with a real response: a regressor on all cases, cross-validated, and a page on it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from unselected._typing import Floats
 from unselected.calibration import RegressionSummary, summarize_regression
-from unselected.estimators.regression import SelectiveNaiveRegressor
+from unselected.dependence.diagnosis import Writer, as_keyword
+from unselected.estimators.regressor import SelectiveRegressor
 from unselected.experiments import (
     RegressionComparisonRecord,
     RegressionComparisonRow,
     compare_regression,
     regression_table,
 )
-from unselected.experiments.compare_regression import MEAN_ONLY, PROMISED_COVERAGE
+from unselected.experiments.compare_regression import MEAN_ONLY, PROMISED_COVERAGE, OurRegressor
 from unselected.experiments.folds import by_method
 from unselected.numerics.quadrature import log_sum
 from unselected.plots import CoverageDisplay, PITDisplay, PredictedActualDisplay
@@ -31,19 +33,21 @@ from unselected.report.page import (
     table,
     with_interval,
 )
+from unselected.report.regressions import AverageOfRegressions, PaperRegression
 from unselected.report.shared import (
     BOTH,
     best_sentence,
-    both_fitted,
     column_names,
     comparison_table_of,
     feature_table,
     interval_of_mean,
     kept_sentence,
-    posterior_figures,
     preselected_sentences,
     settings_of,
 )
+
+# A difference of so many standard errors is not chance.
+_FAR = 2.0
 
 
 @dataclass(frozen=True)
@@ -69,36 +73,34 @@ class CrossValidated:
 
 @dataclass(frozen=True)
 class RegressionFindings:
-    """What a report says: both regressors on all cases, and both cross-validated."""
+    """What a report says: the corrected regressor on all cases, and methods cross-validated.
 
-    corrected: SelectiveNaiveRegressor
-    uncorrected: SelectiveNaiveRegressor
+    ``own`` is what is said of this kind of regressor only.
+    """
+
+    corrected: OurRegressor
     names: Sequence[str] | NDArray[Any]
     y: Floats
     predictions: dict[str, CrossValidated]
     rows: dict[str, RegressionComparisonRow]
     settings: dict[str, Any]
+    own: AverageOfRegressions | PaperRegression
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
-        corrected, uncorrected = (self.rows[method] for method in BOTH)
-        nominal, n = percent(PROMISED_COVERAGE), self.y.size
         sentences = [
             f"{kept_sentence(self.corrected)} {_against_the_mean(self)}",
-            f"Predictive intervals should cover {nominal} of the responses. In cross-validation "
-            f"they covered {percent(uncorrected.coverage.value)} without correcting for the "
-            f"selection, {_judged(uncorrected, n)}. With the correction they covered "
-            f"{percent(corrected.coverage.value)}, {_judged(corrected, n)}.",
+            f"Predictive intervals should cover {percent(PROMISED_COVERAGE)} of the responses. In "
+            f"cross-validation they covered {_covered(self)}",
         ]
-        if interval_of_mean(corrected.coverage, n)[1] < PROMISED_COVERAGE:
+        if interval_of_mean(self.rows["corrected"].coverage, self.y.size)[1] < PROMISED_COVERAGE:
             sentences.append(
                 "The overconfidence that remains after the correction does not come from the "
-                "selection. The usual reason is that features depend on each other given the "
-                "response, so the same evidence is counted several times: treat narrow intervals "
-                "with caution."
+                f"selection. {self.own.on_overconfidence}"
             )
         sentences += preselected_sentences(self.corrected, "the errors", "small")
-        return [*sentences, best_sentence(self.rows, "log_density", "mean log density", 1)]
+        best = best_sentence(self.rows, "log_density", "mean log density", 1)
+        return [*sentences, best + _no_more_than_chance(self)]
 
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the verdict, and the HTML under each."""
@@ -107,8 +109,9 @@ class RegressionFindings:
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
+            *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            ("Method", method_section("response")),
+            ("Method", method_section("response", self.own.on_dependence)),
         ]
 
 
@@ -116,22 +119,26 @@ def examine_regression(
     X: Any,
     y: Any,
     *,
-    regressor: SelectiveNaiveRegressor,
+    regressor: OurRegressor,
+    groups: Any = None,
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
     seed: int = 0,
     provenance: dict[str, Any] | None = None,
     progress: bool = False,
+    writer: Writer = as_keyword,
 ) -> RegressionFindings:
-    """Fit a regressor with and without correction, and cross-validate both.
+    """Fit a regressor, and cross-validate it with and without correction.
 
     Parameters
     ----------
     X, y : array-like
         The data; ``y`` are numbers.
-    regressor : SelectiveNaiveRegressor
+    regressor : SelectiveRegressor or SelectiveNaiveRegressor
         What to fit; it is not changed.
+    groups : array-like, default=None
+        Cases of the same group stay together in all folds; for a `SelectiveRegressor`.
     names : sequence of str, default=None
         Names of the columns of X.
     n_splits, n_repeats, seed
@@ -140,12 +147,15 @@ def examine_regression(
         More settings to show: the input file, its hash.
     progress : bool
         Show it on stderr.
+    writer : callable
+        How advice writes a parameter and its value; by default as a Python keyword.
 
     Returns
     -------
     findings : RegressionFindings
     """
-    corrected, uncorrected = both_fitted(regressor, X, y)
+    grouped = {} if groups is None else {"groups": groups}
+    corrected = clone(regressor).set_params(correct_selection=True).fit(X, y, **grouped)
     names = column_names(corrected, names)
     responses = np.asarray(y, dtype=np.float64)
     records = compare_regression(
@@ -153,19 +163,34 @@ def examine_regression(
         responses,
         k=max(1, corrected.selection_.indices.size),
         regressor=regressor,
+        groups=groups,
         n_splits=n_splits,
         n_repeats=n_repeats,
         seed=seed,
         progress=progress,
     )
+    together = "" if groups is None else ", groups kept together"
     return RegressionFindings(
         corrected=corrected,
-        uncorrected=uncorrected,
         names=names,
         y=responses,
         predictions={name: _averaged(group) for name, group in by_method(records).items()},
         rows={row.method: row for row in regression_table(records, responses, seed=seed)},
-        settings=settings_of(regressor, seed, f"{n_repeats} x {n_splits}-fold", provenance),
+        settings=settings_of(
+            regressor, seed, f"{n_repeats} x {n_splits}-fold{together}", provenance
+        ),
+        own=_own_findings(corrected, X, y, groups is not None, writer),
+    )
+
+
+def _own_findings(
+    corrected: OurRegressor, X: Any, y: Any, grouped: bool, writer: Writer
+) -> AverageOfRegressions | PaperRegression:
+    """Return what is said of this kind of regressor only."""
+    if isinstance(corrected, SelectiveRegressor):
+        return AverageOfRegressions(corrected, grouped, writer)
+    return PaperRegression(
+        corrected, clone(corrected).set_params(correct_selection=False).fit(X, y)
     )
 
 
@@ -186,6 +211,34 @@ def _against_the_mean(findings: RegressionFindings) -> str:
     return (
         f"In cross-validation the predictions were off by {digits(ours.value)} (root mean squared "
         f"error), {words} the {digits(mean.value)} of always predicting the mean."
+    )
+
+
+def _covered(findings: RegressionFindings) -> str:
+    """Return the coverage with and without correction; once where there is no difference."""
+    told = []
+    for method in BOTH:
+        row = findings.rows[method]
+        told.append((percent(row.coverage.value), _judged(row, findings.y.size)))
+    (corrected, judged), (uncorrected, judged_too) = told
+    if told[0] == told[1]:
+        return f"{corrected}, with and without correcting for the selection, {judged}."
+    return (
+        f"{uncorrected} without correcting for the selection, {judged_too}. With the correction "
+        f"they covered {corrected}, {judged}."
+    )
+
+
+def _no_more_than_chance(findings: RegressionFindings) -> str:
+    """Say so where another method was the best, but by little for so few cases."""
+    best = max(findings.rows.values(), key=lambda row: row.log_density.value).method
+    ahead = findings.predictions[best].log_density - findings.predictions["corrected"].log_density
+    error = float(np.std(ahead)) / np.sqrt(ahead.size)
+    if best in BOTH or float(np.mean(ahead)) > _FAR * error:
+        return ""
+    return (
+        f" The lead of {np.mean(ahead):.3f} over 'corrected' is no more than chance (standard "
+        f"error {error:.3f})."
     )
 
 
@@ -240,9 +293,7 @@ def _numbers(summary: RegressionSummary) -> dict[str, str]:
     pit = summary.pit_test
     level = percent(summary.level)
     return {
-        f"coverage of {level} intervals": with_interval(summary.interval_coverage, decimals),
-        f"mean width of {level} intervals": with_interval(summary.mean_interval_width),
-        "interval score (less is better)": with_interval(summary.interval_score),
+        f"score of {level} intervals (less is better)": with_interval(summary.interval_score),
         "mean of PIT values": f"{pit.mean.value:.3f} (p = {pit.mean.p_value:.2g})",
         "variance of PIT values": f"{pit.variance.value:.3f} (p = {pit.variance.p_value:.2g})",
         "Kolmogorov-Smirnov test of PIT values": f"p = {pit.p_value:.2g}",
@@ -252,7 +303,7 @@ def _numbers(summary: RegressionSummary) -> dict[str, str]:
 
 
 def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
-    found = {method: findings.predictions[method] for method in BOTH}
+    found = {method: findings.predictions[method] for method in findings.own.pictured}
     pits = {method: predicted.pit for method, predicted in found.items()}
     where = "Where in its predictive distribution each response lies"
     return [
@@ -262,11 +313,7 @@ def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
         ),
         (where, PITDisplay.from_predictions(pits)),
         ("Coverage of intervals of all levels", CoverageDisplay.from_predictions(pits)),
-        *posterior_figures(
-            findings.corrected,
-            findings.uncorrected,
-            "How little features are related to the response, given the data",
-        ),
+        *findings.own.figures(),
     ]
 
 

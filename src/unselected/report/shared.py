@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.selecting import SelectiveEstimator
-from unselected.experiments.folds import with_and_without_correction
 from unselected.fitted.description import score_text
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import (
@@ -31,15 +30,8 @@ _MOST_FEATURES = 100
 # Pictures of effects, of many classes.
 _MOST_EFFECTS = 6
 
-E = TypeVar("E", bound=SelectiveEstimator)
 Names = Sequence[str] | NDArray[Any]
 Show = Callable[[float], str]
-
-
-def both_fitted(estimator: E, X: Any, y: Any) -> tuple[E, E]:
-    """Return the estimator with and without correction, fitted; what is given is not changed."""
-    models = with_and_without_correction(estimator)
-    return models["corrected"].fit(X, y), models["uncorrected"].fit(X, y)
 
 
 def column_names(fitted: SelectiveEstimator, names: Names | None) -> Names:
