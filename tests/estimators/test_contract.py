@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import unselected
-from unselected import SelectiveClassifier
+from unselected import SelectiveClassifier, SelectiveRegressor
 
 pytestmark = pytest.mark.usefixtures("few_folds")
 
@@ -29,6 +29,7 @@ OTHER_DEFAULTS = {
 # Parameters that are documented with other texts in some estimators, and why.
 OTHER_TEXTS = OTHER_DEFAULTS | {
     "concentration_prior": "the concentration is another parameter in each model",
+    "marginals": "classes prefer normal scores",
     "preselected_from": "the front door needs columns of one family",
     "random_state": "chains need seeds too",
 }
@@ -85,6 +86,13 @@ def test_one_parameter_has_one_text():
     assert differing_texts(ESTIMATORS) == set(OTHER_TEXTS)
 
 
+# Options of others that an estimator does not have.
+OTHER_OPTIONS = {
+    SelectiveClassifier: {"loo", "correlated"},
+    SelectiveRegressor: {"loo", "tempered"},
+}
+
+
 @cache
 def fits_of(estimator):
     return list(fits(estimator))
@@ -111,7 +119,7 @@ def fits(estimator):
     for chosen in options:
         if not set(chosen) <= set(names) or (chosen["k"] == "loo" and chains):
             continue
-        if estimator is SelectiveClassifier and {"loo", "correlated"} & set(chosen.values()):
+        if any(value in chosen.values() for value in OTHER_OPTIONS.get(estimator, ())):
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # so few draws are too few

@@ -23,6 +23,7 @@ from unselected import (
     SelectiveBernoulliNB,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
+    SelectiveRegressor,
     open_columns,
 )
 from unselected.cli import main
@@ -628,7 +629,7 @@ def test_the_commands_take_files_and_a_response_from_another(kind, seed, folder,
     assert ("features are numbered from 0" in said) == (kind in WITHOUT_NAMES)
     assert main(["predict", "m.json", path, "-o", "p.csv"]) == 0
     np.testing.assert_allclose(answers("p.csv"), model.predict_proba(X)[:, 1], atol=1e-7)
-    model = SelectiveNaiveRegressor(k=6).fit(X, heights)
+    model = SelectiveRegressor(k=6, random_state=0).fit(X, heights)
     assert main([*fit, "phenotype.csv:height", "-o", "r.json"]) == 0
     assert main(["predict", "r.json", path, "-o", "r.csv"]) == 0
     np.testing.assert_allclose(answers("r.csv"), model.predict(X), atol=1e-7)
@@ -747,7 +748,7 @@ def test_names_are_not_in_memory_where_they_are_not_read(folder, monkeypatch):
 
 @pytest.mark.usefixtures("folder")
 def test_no_names_is_for_files_that_are_read_by_columns(capsys):
-    Path("train.csv").write_text("y,a\n0,1\n1,0\n1,1\n0,0\n")
+    Path("train.csv").write_text("y,a\n0,1\n1,0\n1,0\n0,1\n0,1\n1,0\n")
     assert main(["fit", "train.csv", "--target", "y", "--no-names", "-o", "m.json"]) == 1
     assert "--no-names is not available for train.csv" in capsys.readouterr().err
     assert main(["fit", "train.csv", "--target", "y", "-o", "m.json"]) == 0
