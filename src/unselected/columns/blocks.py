@@ -27,6 +27,8 @@ _ROW_BYTES = 1 << 17
 _COPY_BYTES = 1 << 22
 # Bytes of a block where each block has a large overhead.
 _WIDE_BYTES = 1 << 24
+# Values of a table for which threads do not pay.
+_SMALL_TABLE = 1 << 17
 # Reading memory does not get faster with more threads than this.
 _MOST_THREADS = 4
 _alone: ContextVar[bool] = ContextVar("_alone", default=False)
@@ -43,8 +45,15 @@ def copied_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
 
 
 def wide_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
-    """Return blocks of columns for work that is repeated many times on each block."""
-    return _whole_chunks(X, max(64, _WIDE_BYTES // (X.shape[0] * itemsize)))
+    """Return blocks of columns for work that is repeated many times on each block.
+
+    There is one for each thread at least, unless the table is small.
+    """
+    n, p = X.shape
+    width = max(64, _WIDE_BYTES // (n * itemsize))
+    if n * p > _SMALL_TABLE:
+        width = min(width, -(-p // _n_threads()))
+    return _whole_chunks(X, width)
 
 
 def _whole_chunks(X: Columns, width: int) -> list[slice]:
@@ -63,8 +72,12 @@ def in_threads(work: Callable[[slice], _T], blocks: list[slice]) -> Iterator[_T]
     if len(blocks) == 1 or _alone.get():
         yield from map(work, blocks)
         return
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(_n_threads()) as pool:
         yield from pool.map(work, blocks)
+
+
+def _n_threads() -> int:
+    return min(_MOST_THREADS, os.cpu_count() or 1)
 
 
 @contextmanager
