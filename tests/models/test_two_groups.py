@@ -12,6 +12,7 @@ from scipy.integrate import simpson
 from scipy.special import logsumexp
 
 from unselected.fitted.regression import FittedRegression
+from unselected.fitted.standardized_effects import standardized_effect
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_two_groups import condition_two_groups
@@ -422,3 +423,35 @@ def test_without_correction_the_same_test_fails(replicate, seed):
     assert everyone < -4.5
     assert likely < -4.5
     assert p_value < 1e-4
+
+
+def test_weights_of_scales_sum_to_the_probability_of_being_related(seed):
+    codes = np.repeat(np.eye(2), (12, 15), axis=0)
+    model = GaussianModel(least_fraction=1 / 200, tails=2.0)
+    moments, selection, _, _ = measured(model, codes, 200, 8, seed, tau=0.7, fraction=0.05)
+    posterior = condition_two_groups(model, moments.contrasts(), selection.event)
+    log_alpha, _, weights = posterior.of_related_features()
+    assert log_alpha.size == model.scales.size * posterior.starts.size
+    np.testing.assert_allclose(weights.sum(axis=1), posterior.related, atol=1e-12)
+
+
+def test_one_strong_feature_among_many_weak_ones_is_shrunk_less_with_heavy_tails(seed):
+    """A normal distribution of effects shrinks it with the others."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 1000)) + 0.1 * rng.normal(size=1000) * y[:, np.newaxis]
+    X[:, 0] = rng.normal(size=40) + 3.5 * y
+    scores = RealScores.of(class_moments(X, y, 2))
+    selection = keep_top(scores, 20, "first", NONE, rng)
+    contrasts = scores.take(selection.indices).contrasts()
+    normal, heavy = (
+        standardized_effect(
+            GaussianModel(b=1.0, least_fraction=1.0, tails=tails).condition(
+                contrasts, selection.event
+            ),
+            np.array([-1.0, 1.0]),
+        ).mean[0]
+        for tails in (None, 2.0)
+    )
+    assert selection.indices[0] == 0
+    assert 3.5 > heavy > 2.0 * normal > 0.0

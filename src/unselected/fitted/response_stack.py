@@ -242,7 +242,8 @@ class FittedResponseStack(FittedResponse):
             for size, weight in self.k_weights.items()
             if size > 0
         )
-        nothing = f"Without features: weight {self.prior.null:.2f}."
+        without = self.k_weights[0] - self.prior.outlier
+        nothing = f"Without features: weight {without:.2f}."
         if not each:
             return ["Cases left out say that the features do not predict the response.", nothing]
         by_kind = dict.fromkeys(_KINDS, 0.0)
