@@ -94,9 +94,11 @@ class InverseRegression:
         """Return b' S^-1 (x - a) and b' S^-1 b of each row."""
         if w == 1.0:
             return gaps @ slope, known @ slope**2
-        among = self.factor @ self.factor.T
-        among[np.diag_indices(len(among))] += w / (1.0 - w)
-        inner = cho_solve(cho_factor(among, lower=True), self.factor @ slope)
+        inner = np.zeros(len(self.factor))
+        if self.factor.size:
+            among = self.factor @ self.factor.T
+            among[np.diag_indices(len(among))] += w / (1.0 - w)
+            inner = cho_solve(cho_factor(among, lower=True), self.factor @ slope)
         solved = (slope - self.factor.T @ inner) / w
         return gaps @ solved, np.full(len(gaps), float(slope @ solved))
 
