@@ -1,7 +1,7 @@
 """Folds, and keys of columns, that depend on the content of a table and not on its order."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,8 +12,10 @@ from unselected._typing import Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.content_keys import Keys, column_keys, row_keys
 from unselected.estimators.divisions import divided
+from unselected.estimators.inputs import TrainingTable
 from unselected.selection.correlation import CLOSE
 from unselected.selection.families import FamilyScores
+from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.leaving_out import LeftOut
 
@@ -24,6 +26,22 @@ _KEY_COLUMNS = 1000
 
 # Returns the scores of columns: of those that can be among the best so many.
 ScoreColumns = Callable[[Callable[[], StreamingSelection], Callable[[Ints], Keys]], FamilyScores]
+
+
+class AverageFitting:
+    """What the fits of averages over models have in common: a table, and a rule without its k."""
+
+    table: TrainingTable
+    rule: SelectionRule
+
+    @property
+    def everyone(self) -> LeftOut:
+        """The set of no cases: nothing is left out."""
+        return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
+
+    def with_k(self, k: int | None) -> SelectionRule:
+        """Return the rule that keeps k features."""
+        return replace(self.rule, k=k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.inverse_regression import InverseRegression, residual_factor
 from unselected.dependence.response_weights import HeldOutResponses, learn_weights
-from unselected.estimators.content_folds import ContentKeys
+from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.response_candidates import (
@@ -66,7 +66,7 @@ class View(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ResponseStackFitting:
+class ResponseStackFitting(AverageFitting):
     """Everything that the fit of an average over regressions needs.
 
     Attributes
@@ -107,19 +107,10 @@ class ResponseStackFitting:
     groups: Ints | None
     store_scores: bool = False
 
-    @property
-    def everyone(self) -> LeftOut:
-        """The set of no cases: nothing is left out."""
-        return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
-
     def learned(self, left: LeftOut | None = None) -> "LearnedResponseStack":
         """Learn everything from the cases that are not left out."""
         with threadpool_limits(limits=1, user_api="blas"):
             return _Learning.start(self, left or self.everyone).finish()
-
-    def with_k(self, k: int | None) -> SelectionRule:
-        """Return the rule that keeps k features."""
-        return replace(self.rule, k=k)
 
     def scores_of(
         self,

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses
-from unselected.estimators.content_folds import ContentKeys
+from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import Fit, Weighed, normalized, preferred
@@ -57,7 +57,7 @@ on_step: ContextVar[Callable[[int, int], None]] = ContextVar("on_step", default=
 
 
 @dataclass(frozen=True, eq=False)
-class StackFitting:
+class StackFitting(AverageFitting):
     """Everything that the fit of an average over models needs.
 
     Attributes
@@ -92,11 +92,6 @@ class StackFitting:
     groups: Ints | None
     store_scores: bool = False
 
-    @property
-    def everyone(self) -> LeftOut:
-        """The set of no cases: nothing is left out."""
-        return LeftOut.rows(np.array([], dtype=np.intp), self.table.y.size)
-
     def learned(self, left: LeftOut | None = None) -> "LearnedStack":
         """Learn everything from the cases that are not left out.
 
@@ -104,10 +99,6 @@ class StackFitting:
         """
         with threadpool_limits(limits=1, user_api="blas"):
             return _Learning.start(self, left or self.everyone).finish()
-
-    def with_k(self, k: int | None) -> SelectionRule:
-        """Return the rule that keeps k features."""
-        return replace(self.rule, k=k)
 
     def scores_of(
         self,
