@@ -9,6 +9,7 @@ from unselected import (
     SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
+    SelectiveRegressor,
 )
 
 pytestmark = pytest.mark.usefixtures("few_folds")
@@ -22,6 +23,7 @@ ESTIMATORS = [
     SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
     SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
     SelectiveNaiveRegressor(preselected_from=20),
+    SelectiveRegressor(k=None, marginals="raw", dependence="none"),
 ]
 # Options of the models that take longer.
 DEARER = [
