@@ -4,6 +4,8 @@ Public modules
 --------------
 base          the contract of every fitted model
 bernoulli     naive Bayes of binary features
+covariate_coding  how covariates become numbers
+covariate_table  covariates, the columns beside the features
 decisions     decisions by expected cost
 description   a description of each kept feature
 effects       effects of the kept features
