@@ -8,4 +8,5 @@ dask          dask arrays, processed where their chunks are
 sources       `ColumnSource`, the contract of all tables that are read by columns; sparse matrices,
               and arrays whose columns have names
 subset        some of the columns of a table
+without       a source without some of its columns
 """
