@@ -16,12 +16,12 @@ from unselected.files.table_request import Request, TableError
 Bytes = NDArray[np.uint8]
 
 # Marks of a missing value, in a feature and in the response ...
-_MISSING = frozenset(
+MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "NULL", ".", "?"]
 )
-# ... and in a feature only, because these may be names of classes.
-_MISSING_FEATURE = _MISSING | {"None", "none", "null", "Null", "na"}
-_BOOLEANS = {"TRUE": 1.0, "True": 1.0, "true": 1.0, "FALSE": 0.0, "False": 0.0, "false": 0.0}
+# ... and among numbers only, because these may be names of classes.
+MISSING_NUMBER = MISSING | {"None", "none", "null", "Null", "na"}
+BOOLEANS = {"TRUE": 1.0, "True": 1.0, "true": 1.0, "FALSE": 0.0, "False": 0.0, "false": 0.0}
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -68,10 +68,11 @@ class Decimals:
 
 def _first_decimal(cells: list[str], mark: str) -> str | None:
     """Return the first number with this decimal mark, or None."""
-    return next((text for text in cells if mark in text and _is_decimal(text.strip())), None)
+    return next((text for text in cells if mark in text and is_decimal(text.strip())), None)
 
 
-def _is_decimal(text: str) -> bool:
+def is_decimal(text: str) -> bool:
+    """Return whether a text is a number, with a decimal point or a decimal comma."""
     return bool(_NUMBER.fullmatch(text) or _DECIMAL_COMMA.fullmatch(text))
 
 
@@ -123,10 +124,10 @@ def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:
 
 def _number(text: str) -> float:
     """Return a text as a number; infinity where it is not one."""
-    if text in _MISSING_FEATURE:
+    if text in MISSING_NUMBER:
         return np.nan
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
+    if text in BOOLEANS:
+        return BOOLEANS[text]
     return float(text) if _NUMBER.fullmatch(text) else np.inf
 
 
@@ -159,10 +160,10 @@ def labels(
 ) -> NDArray[Any]:
     """Return labels as whole numbers or floats where all are written so, else as text."""
     for place, text in enumerate(texts):
-        if text.strip() in _MISSING:
+        if text.strip() in MISSING:
             raise request.no_label(where(place), text.strip())
     distinct = set(texts)
-    if decimals is not None and all(_is_decimal(text.strip()) for text in distinct):
+    if decimals is not None and all(is_decimal(text.strip()) for text in distinct):
         texts = decimals.normal(list(texts))
         distinct = set(texts)
     if all(map(_WHOLE_NUMBER.fullmatch, distinct)):

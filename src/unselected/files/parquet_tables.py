@@ -16,6 +16,7 @@ from unselected.files.cells import (
     side_by_side,
     strings,
 )
+from unselected.files.covariate_cells import typed_covariates
 from unselected.files.feature_rows import from_feature_rows
 from unselected.files.parquet import pyarrow_parquet
 from unselected.files.table_request import Layout, Request, Table, TableError
@@ -48,7 +49,9 @@ def read_parquet(file: IO[bytes], request: Request) -> Table:
     if layout.ids is not None:
         ids = strings(map(as_text, table[header[layout.ids]].to_pylist()))
     X = side_by_side(features, source.metadata.num_rows)
-    return Table(X, strings(layout.names), y, ids, request.path, layout.notes)
+    asked = {name: table[name].to_pylist() for name in request.covariates}
+    covariates = typed_covariates(asked, request)
+    return Table(X, strings(layout.names), y, ids, request.path, layout.notes, covariates)
 
 
 def _first_cells(source: Any, header: list[str]) -> list[str]:
@@ -56,8 +59,8 @@ def _first_cells(source: Any, header: list[str]) -> list[str]:
 
 
 def _without_index(names: Iterable[str], request: Request) -> list[str]:
-    """Leave out the index of pandas, unless it is the target or the id column."""
-    asked = {request.target, request.id_column}
+    """Leave out the index of pandas, unless it is asked for."""
+    asked = {request.target, request.id_column, *request.covariates}
     return [name for name in names if name in asked or not _PANDAS_INDEX.fullmatch(name)]
 
 

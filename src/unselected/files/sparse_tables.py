@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unselected.files.cells import as_text, known_labels, narrowed, strings
+from unselected.files.covariate_cells import typed_covariates
 from unselected.files.sources import telling_damage
 from unselected.files.table_request import Request, Table
 
@@ -29,6 +30,10 @@ def read_sparse(file: IO[bytes], request: Request) -> Table:
     names = _side_array("feature_names", "names", n_features, arrays, notes, request)
     target = _side_array(request.target or "y", "the target", n_samples, arrays, notes, request)
     ids = _side_array(request.id_column, "the ids", n_samples, arrays, notes, request)
+    beside = {
+        name: _side_array(name, "the covariates", n_samples, arrays, notes, request) or []
+        for name in request.covariates
+    }
     if names is None:
         names = list(range(n_features))
         notes.append("the features have no names: they are called by their numbers, from 0 on")
@@ -43,12 +48,13 @@ def read_sparse(file: IO[bytes], request: Request) -> Table:
         ids=None if ids is None else strings(map(as_text, ids)),
         path=request.path,
         notes=tuple(notes),
+        covariates=typed_covariates(beside, request),
     )
 
 
 def _load(file: IO[bytes], request: Request) -> tuple[Any, dict[str, Any]]:
     """Return the matrix and the other requested arrays; None for arrays of Python objects."""
-    wanted = {"feature_names", request.target or "y", request.id_column or ""}
+    wanted = {"feature_names", request.target or "y", request.id_column or "", *request.covariates}
     with telling_damage(request.path, "no matrix of scipy.sparse.save_npz"):
         sizes = [entry.file_size for entry in zipfile.ZipFile(file).infolist()]
         _check_memory(sum(sizes), request)
@@ -85,7 +91,8 @@ def _side_array(
     request: Request,
 ) -> list[Any] | None:
     """Return an array stored beside the matrix, or None."""
-    asked = name is not None and name in (request.target, request.id_column)
+    apart = (request.target, request.id_column, *request.covariates)
+    asked = name is not None and name in apart
     if name not in arrays:
         if asked:
             raise request.error(f"there is no array {name!r} for {purpose}: add it to the file")

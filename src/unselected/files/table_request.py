@@ -4,7 +4,7 @@ Errors name the file, the row and the column. Rows and columns are counted from 
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unselected.columns.sources import ArrayColumns
 from unselected.files.writing import STANDARD
+from unselected.fitted.covariate_table import CovariateTable
 
 # What helps where a name is missing in the header, or where features are in rows.
 _TURNED = " The first column has it: if features are in rows, use features_in_rows=True"
@@ -39,6 +40,8 @@ class Table(ArrayColumns):
     path : str
     notes : tuple of str
         What the user should know about how the file was read.
+    covariates : CovariateTable, or None
+        The columns that were asked for as covariates; they are not among the features.
     """
 
     X: NDArray[Any]
@@ -47,6 +50,7 @@ class Table(ArrayColumns):
     ids: NDArray[Any] | None
     path: str
     notes: tuple[str, ...] = ()
+    covariates: CovariateTable | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "origin", self.path)  # the name in errors
@@ -54,7 +58,7 @@ class Table(ArrayColumns):
 
 @dataclass(frozen=True)
 class Layout:
-    """The positions of features, target and id in a row of a file.
+    """The positions of features, target, id and covariates in a row of a file.
 
     ``notes`` tell the user what was assumed.
     """
@@ -64,17 +68,22 @@ class Layout:
     features: list[int]
     target: int | None
     ids: int | None
+    covariates: dict[str, int]
     notes: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[int]:
-        """The columns that hold text."""
-        return sorted(place for place in (self.target, self.ids) if place is not None)
+        """The columns that may hold text."""
+        apart = {self.target, self.ids, *self.covariates.values()}
+        return sorted(place for place in apart if place is not None)
 
 
 @dataclass(frozen=True)
 class Request:
-    """The columns requested from a file, and the errors where they are missing."""
+    """The columns requested from a file, and the errors where they are missing.
+
+    ``levels`` are the covariates whose values are levels, also where they look like numbers.
+    """
 
     path: str
     target: str | None
@@ -82,6 +91,8 @@ class Request:
     features_in_rows: bool
     columns: Sequence[str] | None
     left_out: str | None = None
+    covariates: tuple[str, ...] = ()
+    levels: Collection[str] = ()
 
     def error(self, message: str) -> TableError:
         """Return an error that begins with the name of the file."""
@@ -90,8 +101,9 @@ class Request:
 
     def check(self) -> None:
         """Raise where the request contradicts itself."""
-        apart = {self.target, self.id_column, self.left_out} - {None}
+        apart = {self.target, self.id_column, self.left_out, *self.covariates} - {None}
         twice = apart.intersection(self.columns or ())
+        twice |= {self.target, self.id_column}.intersection(self.covariates)
         if self.target is not None and self.target == self.id_column:
             twice.add(self.target)
         for name in twice:
@@ -110,7 +122,10 @@ class Request:
         hint = self._hint(place_of, first_cells)
         target = self._place(self.target, place_of, "the target", hint)
         ids = self._place(self.id_column, place_of, "the ids", hint)
-        apart = {target, ids, self._place(self.left_out, place_of, "what is left out", hint)}
+        self.check_covariates(place_of, hint)
+        covariates = {name: place_of[name] for name in self.covariates}
+        left_out = self._place(self.left_out, place_of, "what is left out", hint)
+        apart = {target, ids, left_out, *covariates.values()}
         notes: tuple[str, ...] = ()
         if header and not header[0].strip() and 0 not in apart:
             notes = (_note_of_unnamed(self.id_column),)
@@ -121,13 +136,25 @@ class Request:
             names = [name for place, name in enumerate(header) if place not in apart]
         self.check_features(names, place_of, hint)
         features = [place_of[name] for name in names]
-        return Layout(len(header), list(names), features, target, ids, notes)
+        return Layout(len(header), list(names), features, target, ids, covariates, notes)
 
     def _hint(self, known: Iterable[str], first_cells: Callable[[], Iterable[str]]) -> str:
         """Return a hint where a requested name is missing, but is the name of a row."""
-        wanted = [name for name in (self.target, *(self.columns or ())) if name is not None]
+        asked = (self.target, *self.covariates, *(self.columns or ()))
+        wanted = [name for name in asked if name is not None]
         absent = set(wanted).difference(known)
         return _TURNED if absent and absent.intersection(first_cells()) else ""
+
+    def check_covariates(self, known: Iterable[str], hint: str = "") -> None:
+        """Raise where covariates are missing."""
+        known = list(known)
+        missing = [name for name in self.covariates if name not in known]
+        if missing:
+            raise self.error(
+                f"{len(missing)} of the {len(self.covariates)} covariates that are needed are "
+                f"missing: {_listed(missing)}{_close_to(missing[0], known)}."
+                f"{hint or ' There are: ' + _listed(known)}"
+            )
 
     def check_features(self, names: Sequence[str], known: Iterable[str], hint: str = "") -> None:
         """Raise where features are missing, or where there are none at all."""
@@ -176,8 +203,8 @@ class Request:
         """Return the error for a cell of a feature that cannot be read."""
         return self.error(
             f"column {column!r} has {value!r} in row {row}, which is no number. Correct it, or "
-            "leave it empty if it is missing; a column that is no feature has to be the target or "
-            "the id column, or deleted"
+            "leave it empty if it is missing; a column that is no feature has to be the target, "
+            "the id column or a covariate, or deleted"
         )
 
     def no_label(self, where: str, text: str = "") -> TableError:
@@ -186,6 +213,14 @@ class Request:
         return self.error(
             f"the target {self.target or 'y'!r} is missing for {where}{written}: fill it in, or "
             "leave that sample out"
+        )
+
+    def no_covariate(self, name: str, where: str, text: str = "") -> TableError:
+        """Return the error for a case without a covariate."""
+        written = f" ({text!r} stands for a missing value)" if text else ""
+        return self.error(
+            f"the covariate {name!r} is missing in {where}{written}: fill it in, or leave that "
+            "case out"
         )
 
     def no_rows(self) -> TableError:

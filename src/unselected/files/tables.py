@@ -7,7 +7,7 @@ Rows are samples, or features with ``features_in_rows``. A file that cannot be u
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from unselected.files.parquet_tables import read_parquet
@@ -27,6 +27,8 @@ def read_table(
     features_in_rows: bool = False,
     columns: Sequence[str] | None = None,
     left_out: str | None = None,
+    covariates: Sequence[str] = (),
+    levels: Collection[str] = (),
 ) -> Table:
     """Read a table from a file.
 
@@ -46,9 +48,16 @@ def read_table(
         Features are in rows: the first column holds their names, the header the ids of the samples,
         and the row named ``target`` the response. An .npz matrix is transposed.
     columns : sequence of str, default=None
-        Read only these features, in this order. By default all but target and ids.
+        Read only these features, in this order. By default all but target, ids and covariates.
     left_out : str, default=None
         A column that is no feature, such as the groups of the cases.
+    covariates : sequence of str, default=()
+        Columns beside the features, such as age, sex and batch, which may hold text; in an .npz
+        file the arrays. In text files a column all of whose cells are numbers is one of numbers,
+        and one of TRUE and FALSE is one of booleans; all others have levels. Missing values are
+        errors.
+    levels : collection of str, default=()
+        The covariates that have levels even where all cells look like numbers.
 
     Returns
     -------
@@ -59,7 +68,16 @@ def read_table(
     TableError
         Where the file cannot be used.
     """
-    request = Request(os.fspath(path), target, id_column, features_in_rows, columns, left_out)
+    request = Request(
+        os.fspath(path),
+        target,
+        id_column,
+        features_in_rows,
+        columns,
+        left_out,
+        tuple(dict.fromkeys([covariates] if isinstance(covariates, str) else covariates)),
+        levels,
+    )
     request.check()
     if request.path == STANDARD:
         return read_text(io.BytesIO(sys.stdin.buffer.read()), request, DELIMITERS[".txt"])

@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from unselected.files.cells import Block, Bytes, Decimals, labels, narrowed, numbers, strings
+from unselected.files.covariate_cells import text_covariates
 from unselected.files.feature_rows import from_feature_rows
 from unselected.files.table_request import Layout, Request, Table
 
@@ -187,7 +188,9 @@ def _sample_rows(text: _Text) -> Table:
     if layout.ids is not None:
         ids = strings(column[layout.ids])
     X, names = narrowed(np.vstack(blocks)), strings(layout.names)
-    return Table(X, names, y, ids, request.path, layout.notes)
+    asked = {name: column[place] for name, place in layout.covariates.items()}
+    covariates, notes = text_covariates(asked, request, text.decimals)
+    return Table(X, names, y, ids, request.path, (*layout.notes, *notes), covariates)
 
 
 def _header(text: _Text) -> list[str]:
