@@ -3,12 +3,14 @@
 import gzip
 import io
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+from unselected.files.h5ad_obs import read_obs
 from unselected.files.table_request import TableError
 from unselected.files.tables import read_table
 from unselected.fitted.covariate_coding import CovariateCoding
@@ -243,3 +245,55 @@ def test_groups_may_be_covariates(tmp_path):
 def test_text_among_features_is_told_that_it_may_be_a_covariate(tmp_path):
     with pytest.raises(TableError, match=r"'sex' has 'male' in row 2.* or a covariate, or deleted"):
         read_table(written(tmp_path), target="class", covariates=["batch"])
+
+
+# --- obs of .h5ad files --------------------------------------------------------------------------
+
+
+def write_obs(path):
+    """Write columns as anndata does: categories, nullable values, arrays of numbers and text."""
+    with h5py.File(path, "w") as file:
+        obs = file.create_group("obs")
+        obs["_index"] = ["c1", "c2", "c3"]
+        obs["age"] = [34.0, 51.5, 47.0]
+        obs["treated"] = np.array([True, False, False])
+        obs["batch"] = ["b1", "b2", "b1"]
+        sex = obs.create_group("sex")
+        sex["categories"], sex["codes"] = ["female", "male"], np.array([1, 0, 1], dtype=np.int8)
+        stage = obs.create_group("stage")
+        stage["categories"], stage["codes"] = ["low", "high"], np.array([1, 0, -1], dtype=np.int8)
+        weight = obs.create_group("weight")
+        weight["values"], weight["mask"] = [70, 80, 1], np.array([False, False, True])
+        file["obs/__categories/site"] = ["south", "north"]
+        obs["site"] = np.array([1, 0, 1], dtype=np.int8)
+        obs["site"].attrs["categories"] = file["obs/__categories/site"].ref
+
+
+def test_obs_of_h5ad_files_has_covariates(tmp_path):
+    write_obs(tmp_path / "t.h5ad")
+    table = read_obs(str(tmp_path / "t.h5ad"), NAMES)
+    coding = CovariateCoding.learn(table)
+    assert coding.in_words() == IN_WORDS
+    assert coding.encode(table).tolist() == CODED
+    site = CovariateCoding.learn(read_obs(str(tmp_path / "t.h5ad"), ["site"]))
+    assert site.in_words() == ["site: south (reference), north"]
+    levels = read_obs(str(tmp_path / "t.h5ad"), ["age"], levels=["age"])
+    assert levels.values[0].tolist() == ["34.0", "51.5", "47.0"]
+
+
+def test_obs_names_what_is_missing(tmp_path):
+    path = str(tmp_path / "t.h5ad")
+    write_obs(path)
+    for name in ("stage", "weight"):
+        with pytest.raises(TableError, match=f"the covariate '{name}' is missing in row 3"):
+            read_obs(path, [name])
+    with pytest.raises(TableError, match=r"missing: 'agee' \(did you mean 'age'"):
+        read_obs(path, ["sex", "agee"])
+    with h5py.File(path, "w") as file:
+        file["X"] = np.eye(3)
+    with pytest.raises(TableError, match="missing: 'sex'"):
+        read_obs(path, ["sex"])
+    with h5py.File(path, "w") as file:
+        file["obs"] = np.array([(b"c1", 1)], dtype=[("index", "S2"), ("sex", int)])
+    with pytest.raises(TableError, match="an old version of anndata"):
+        read_obs(path, ["sex"])

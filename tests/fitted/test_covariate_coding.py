@@ -237,6 +237,10 @@ def test_values_of_another_kind_than_in_training_are_errors():
     assert encoded(coding, {"age": [True], "treated": [1.0]}) == [[1.0, 1.0]]
     with pytest.raises(ValueError, match="'age' has 'old' in row 0, but numbers in the training"):
         encoded(coding, {"age": ["old"], "treated": [True]})
+    with pytest.raises(ValueError, match="'age' has 'old' in row 1, but numbers in the training"):
+        encoded(coding, {"age": ["30", "old"], "treated": [True, True]})
+    with pytest.raises(ValueError, match="'age' has '30' in row 0, but numbers in the training"):
+        encoded(coding, {"age": ["30"], "treated": [True]})
     for value in (2, 0.5, "yes"):
         with pytest.raises(ValueError, match=r"'treated' has .* in row 0, but booleans in the"):
             encoded(coding, {"age": [1], "treated": [value]})

@@ -75,6 +75,9 @@ class PredictOptions:
     no_names
         The model was fitted with --no-names: find its features in an .h5ad or .bed file by number.
         It has no effect on .npy and .zarr files, which have no names.
+    covariates
+        Table with the covariates of the model, for the same cases in the same order; by default
+        they are columns of the new table, or of obs in an .h5ad file.
     quantiles
         Quantiles of a numeric response to write; by default 0.05 0.5 0.95. Give this
         option after the names of the files.
@@ -94,6 +97,7 @@ class PredictOptions:
     id: str | None = None
     features_in_rows: Flag = False
     no_names: Flag = False
+    covariates: Input | None = None
     quantiles: Annotated[tuple[float, ...] | None, SEVERAL] = None
     prevalence: Annotated[tuple[str, ...] | None, SEVERAL] = None
     interval: float | None = None
@@ -111,8 +115,8 @@ def predict(model: str, new: Input, /, *, options: PredictOptions = PredictOptio
     model
         Model file written by `unselected fit`.
     new
-        Table with the kept features in any order; other columns are ignored; - is stdin. All file
-        formats of `unselected fit` are accepted.
+        Table with the kept features and the covariates in any order; other columns are ignored; -
+        is stdin. All file formats of `unselected fit` are accepted.
     """
 
 

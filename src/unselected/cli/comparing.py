@@ -50,7 +50,7 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
         seed=options.seed,
     )
     name, table = read_training(data, source, choice)
-    note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {options.seed}")
+    note(f"{table.in_words()}, seed {options.seed}")
     models = [estimator(name, table, replace(choice, k=each)) for each in k]
     compared = [_compared(name, table, model, options, len(k)) for model in models]
     content: dict[str, Any] = {"kind": name, "seed": options.seed}
@@ -106,7 +106,7 @@ def _compared(
     }
     n_ours = len({"corrected", "uncorrected"} & set(methods)) if methods else 2
     with showing_fits(name, n_ours * n_splits * folds["n_repeats"]) as own_bar:
-        settings |= {"groups": table.groups, "progress": own_bar}
+        settings |= table.fit_arguments | {"progress": own_bar}
         if name in FOR_NUMBERS:
             settings["n_splits"] = n_splits
             numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
@@ -127,8 +127,7 @@ def _folds(options: CvOptions, name: str) -> dict[str, Any]:
 
 def _number_selected(ours: Any, table: NamedTraining) -> int:
     """Return the number of features that our model chooses with all cases, and print it."""
-    grouped = {} if table.groups is None else {"groups": table.groups}
-    fitted = ours.fit(table.X, table.y, **grouped)
+    fitted = ours.fit(table.X, table.y, **table.fit_arguments)
     number = int(fitted.selection_.indices.size)
     why = path_text(fitted.k_path_) if ours.k == "loo" else f"k = {number} with all cases"
     note(f"{why}; the other methods select as many")

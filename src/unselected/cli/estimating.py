@@ -28,6 +28,7 @@ from unselected.estimators.inputs import find_columns
 from unselected.estimators.mixture import SelectiveMixtureClassifier
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.estimators.regressor import SelectiveRegressor
+from unselected.fitted.covariate_table import CovariateTable
 
 # Estimators that can guard against dependence between features, and report on it.
 GUARDED = (SelectiveBernoulliNB, SelectiveGaussianNB)
@@ -57,12 +58,25 @@ _GUARDS: dict[str, tuple[DependenceOption, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class NamedTraining:
-    """A training set: features in memory or in their file, response, names, and groups."""
+    """A training set: features in memory or in their file, response, names, and what is beside."""
 
     X: ColumnSource
     y: NDArray[Any]
     names: NDArray[Any] | ColumnNumbers
     groups: NDArray[Any] | None = None
+    covariates: CovariateTable | None = None
+
+    @property
+    def fit_arguments(self) -> dict[str, Any]:
+        """The arguments of a fit beside X and y: groups and covariates, where there are any."""
+        given = {"groups": self.groups, "covariates": self.covariates}
+        return {name: values for name, values in given.items() if values is not None}
+
+    def in_words(self) -> str:
+        """Return the numbers of cases and features, and the covariates."""
+        n, p = self.X.shape
+        names = () if self.covariates is None else self.covariates.names
+        return f"{n} cases, {p} features" + (f", covariates {', '.join(names)}" if names else "")
 
 
 def chosen(choice: Choice, X: NDArray[Any], y: NDArray[Any], by: str = "") -> str:
@@ -117,7 +131,7 @@ def estimator(name: str, table: NamedTraining, choice: Choice) -> Any:
         )
     options["k"] = _k_for(name, choice.k)
     if choice.model in LATENT:
-        _check_latent(choice)
+        _check_latent(choice, table)
         return LATENT[choice.model][name](**options, progress=on_terminal())  # type: ignore[index]
     return ESTIMATORS[name](**options, **prior_for(choice.prior), **_options_of(name, choice))
 
@@ -164,7 +178,7 @@ def prior_for(wanted: PriorOption) -> dict[str, Any]:
     return {"prior": "common" if wanted == "auto" else wanted}
 
 
-def _check_latent(choice: Choice) -> None:
+def _check_latent(choice: Choice, table: NamedTraining) -> None:
     """Raise on options that models with latent variables do not have."""
     given = {
         "--k loo": choice.k == "loo",
@@ -172,6 +186,7 @@ def _check_latent(choice: Choice) -> None:
         f"--dependence {choice.dependence}": choice.dependence in ("tempered", "correlated"),
         f"--rates {choice.rates}": choice.rates != "uniform",
         "--variance-shrinkage": choice.variance_shrinkage is not None,
+        "--covariates": table.covariates is not None,
     }
     for option, is_given in given.items():
         if is_given:
@@ -229,6 +244,12 @@ def rates_for(name: str, wanted: RatesOption) -> dict[str, Any]:
 def always_kept(wanted: tuple[str, ...], table: NamedTraining) -> NDArray[np.intp]:
     """Return the columns of --always-keep, in increasing order."""
     names, p = table.names, table.X.shape[1]
+    for name in () if table.covariates is None else table.covariates.names:
+        if name in wanted:
+            raise ValueError(
+                f"--always-keep {name}: it is a covariate, and these are always in the model: omit "
+                "it here."
+            )
     if not isinstance(names, ColumnNumbers):
         return find_columns(list(wanted), names, p, "--always-keep")
     for name in wanted:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unselected import __version__
 from unselected.cli.commands import FitOptions
+from unselected.cli.covariates import CovariatePlace, read_covariates
 from unselected.cli.estimating import GUARDED, NamedTraining, chosen, estimator
 from unselected.cli.options import (
     FRONT_DOORS,
@@ -25,6 +26,7 @@ from unselected.cli.progress import showing_progress, showing_steps
 from unselected.cli.sources import (
     check_plain,
     check_whole,
+    is_in_another_file,
     names_in,
     open_for,
     stays_in_its_file,
@@ -73,9 +75,10 @@ def fit(train: str, /, *, source: Source, options: FitOptions) -> None:
 def read_training(path: str, source: Source, choice: Choice) -> tuple[str, NamedTraining]:
     """Read a table; return the model to use, and the table with its response."""
     groups = choice.groups
-    of_table = groups is not None and not _is_in_another_file(groups)
+    of_table = groups is not None and not is_in_another_file(groups)
     if of_table and path == "-":
         raise ValueError("--groups needs a table in a file, because it is read twice.")
+    place = CovariatePlace.of(source.covariates)
     with patience(f"reading {path}"):
         table = read_table(
             path,
@@ -83,6 +86,7 @@ def read_training(path: str, source: Source, choice: Choice) -> tuple[str, Named
             id_column=source.id,
             features_in_rows=source.features_in_rows,
             left_out=groups if of_table else None,
+            covariates=place.in_table,
         )
     for remark in table.notes:
         note(f"note: {remark}")
@@ -92,13 +96,11 @@ def read_training(path: str, source: Source, choice: Choice) -> tuple[str, Named
     if groups is not None:
         where = f"{path}:{groups}" if of_table else groups
         labels = read_column(where, "groups", path, y.size, source.features_in_rows and of_table)
-    return name, NamedTraining(table, _response(wanted, name, y), table.names, labels)
-
-
-def _is_in_another_file(option: str) -> bool:
-    """Say whether an option is FILE:COLUMN rather than the name of a column."""
-    file, colon, _ = option.rpartition(":")
-    return bool(colon) and os.path.exists(file)
+    covariates = table.covariates
+    if place.file is not None:
+        covariates = read_covariates(place.file, place.names, (), path, y.size)
+    response = _response(wanted, name, y)
+    return name, NamedTraining(table, response, table.names, labels, covariates)
 
 
 def open_training(
@@ -121,7 +123,10 @@ def open_training(
     labels = None
     if choice.groups is not None:
         labels = read_column(choice.groups, "groups", path, X.shape[0])
-    return name, NamedTraining(X, _response(wanted, name, y), names_in(X), labels)
+    place, covariates = CovariatePlace.of(source.covariates), None
+    if place.names:
+        covariates = read_covariates(place.file or path, place.names, (), path, X.shape[0])
+    return name, NamedTraining(X, _response(wanted, name, y), names_in(X), labels, covariates)
 
 
 def _response(wanted: AnyModelOption, name: str, y: NDArray[Any]) -> NDArray[Any]:
@@ -155,14 +160,13 @@ def read_column(
 def fitted(name: str, table: NamedTraining, choice: Choice) -> Any:
     """Return the fitted model; print the seed and the classes."""
     model = estimator(name, table, choice)
-    grouped = {} if table.groups is None else {"groups": table.groups}
     if name in FRONT_DOORS:
         with showing_steps():
-            model.fit(table.X, table.y, **grouped)
+            model.fit(table.X, table.y, **table.fit_arguments)
     else:
         with showing_progress(table.X, "fitting") as X:
-            model.fit(X, table.y)
-    note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
+            model.fit(X, table.y, **table.fit_arguments)
+    note(f"{table.in_words()}, seed {choice.seed}")
     if hasattr(model, "classes_"):
         note(classes_text(model.classes_))
     if choice.k == "loo":
@@ -239,6 +243,7 @@ def described(model: Any, table: NamedTraining) -> dict[str, Any]:
     weights = getattr(model, "k_weights_", {})
     return {
         "n_cases": table.X.shape[0],
+        **({} if table.covariates is None else {"covariates": list(table.covariates.names)}),
         **classes,
         **({"k_path": path} if path else {}),
         **({"k_weights": weights, "marginals": model.marginals_} if weights else {}),

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from unselected.cli.commands import InspectOptions
+from unselected.cli.covariates import coding_of
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
@@ -72,10 +73,11 @@ def _effects_text(told: FeatureEffects, most: int) -> str:
 
 def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
     classes = {} if saved.classes is None else classes_content(saved.classes)
-    related = saved.fitted.related
+    related, coding = saved.fitted.related, coding_of(saved.predictor)
     return {
         "kind": saved.kind,
         **classes,
+        **({} if coding is None else {"covariates": coding.to_json()}),
         "corrected": saved.fitted.event.n_omitted > 0,
         "selection": saved.selection,
         "features": features,
@@ -110,7 +112,7 @@ def _provenance_text(key: str, value: Any) -> list[str]:
 
 
 def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
-    selection = saved.selection
+    selection, coding = saved.selection, coding_of(saved.predictor)
     bound = "" if selection["threshold"] is None else f", cut at {selection['threshold']:.4g}"
     corrected = "corrected" if saved.fitted.event.n_omitted else "not corrected"
     about = "response: numbers"
@@ -123,6 +125,7 @@ def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
         [
             f"model: {saved.kind}",
             about,
+            *(f"covariate {words}" for words in ([] if coding is None else coding.in_words())),
             f"selection: {selection['rule']}, {len(features)} of {selection['n_features']} "
             f"features kept{bound}; {corrected}",
             *saved.fitted.in_words(),

@@ -122,11 +122,17 @@ class Source:
         Name of the column that identifies the cases; it is not a feature.
     features_in_rows
         The table has a row for each feature and a column for each case.
+    covariates
+        Names of columns beside the features, such as age sex batch: they are always in the model,
+        and the features are scored given them. Numbers, TRUE and FALSE, and text are coded. For an
+        .h5ad file: columns of obs. For other tables with the same cases in the same order:
+        FILE:COLUMN of each. Give this option after the name of the table.
     """
 
     target: str
     id: str | None = None
     features_in_rows: Flag = False
+    covariates: Annotated[tuple[str, ...], SEVERAL] = ()
 
 
 @options

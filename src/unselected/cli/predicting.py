@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer
 from unselected.cli.commands import PredictOptions
+from unselected.cli.covariates import (
+    coding_of,
+    levels_of,
+    read_covariates,
+    rows_with_covariates,
+)
 from unselected.cli.options import classes_content, classes_text, note, patience
 from unselected.cli.sources import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.files.models import SavedModel, load_model
@@ -63,21 +69,31 @@ def predict(model: str, new: str, /, *, options: PredictOptions) -> None:
 
 
 def _read_new(saved: SavedModel, path: str, options: PredictOptions) -> tuple[Any, Any]:
-    """Return the features that the model needs, and the ids of the cases or None."""
-    names = saved.predictor.names
+    """Return what the model needs of the new cases, and their ids or None."""
+    names, coding = saved.predictor.names, coding_of(saved.predictor)
+    wanted, levels = ((), ()) if coding is None else (coding.names, levels_of(coding))
+    ids = covariates = None
     if stays_in_its_file(path):
         check_plain(path, options.id, options.features_in_rows)
-        return read_kept(path, saved.kind, names, no_names=options.no_names), None
-    check_whole(path, options.no_names)
-    table = read_table(
-        path,
-        id_column=options.id,
-        features_in_rows=options.features_in_rows,
-        columns=None if names is None else names.tolist(),
-    )
-    for remark in table.notes:
-        note(f"note: {remark}")
-    return table.X, table.ids
+        X = read_kept(path, saved.kind, names, no_names=options.no_names)
+    else:
+        check_whole(path, options.no_names)
+        table = read_table(
+            path,
+            id_column=options.id,
+            features_in_rows=options.features_in_rows,
+            columns=None if names is None else names.tolist(),
+            covariates=wanted if options.covariates is None else (),
+            levels=levels,
+        )
+        for remark in table.notes:
+            note(f"note: {remark}")
+        X, ids, covariates = table.X, table.ids, table.covariates
+    if coding is None:
+        return X, ids
+    if covariates is None:
+        covariates = read_covariates(options.covariates or path, wanted, levels, path, len(X))
+    return rows_with_covariates(X, coding, covariates), ids
 
 
 def _check_options(saved: SavedModel, model: str, options: PredictOptions) -> None:
@@ -91,6 +107,8 @@ def _check_options(saved: SavedModel, model: str, options: PredictOptions) -> No
                 f"--{name.replace('_', '-')} is not available for {model}, which predicts {what}: "
                 "omit it."
             )
+    if options.covariates is not None and coding_of(saved.predictor) is None:
+        raise ValueError(f"--covariates is not available for {model}, which has none: omit it.")
 
 
 def _prevalence(given: Sequence[str] | None, classes: NDArray[Any]) -> Any:

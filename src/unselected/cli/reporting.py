@@ -24,7 +24,7 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
             "gaussian or regression."
         )
     name, table = read_training(data, source, choice)
-    note(f"{table.X.shape[0]} cases, {table.X.shape[1]} features, seed {choice.seed}")
+    note(f"{table.in_words()}, seed {choice.seed}")
     model = estimator(name, table, choice)
     repeats = repeats_of(name, options.repeats, usual=5)
     note(f"cross-validation: {options.splits} folds, {counted(repeats, 'repetition')}")
@@ -35,7 +35,7 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
         "provenance": provenance_of(data, choice.seed),
     }
     findings: Findings | RegressionFindings
-    settings |= {"groups": table.groups, "writer": as_option}
+    settings |= table.fit_arguments | {"writer": as_option}
     with showing_fits(name, 1 + 2 * options.splits * repeats) as own_bar:
         settings["progress"] = own_bar
         if name in FOR_NUMBERS:

@@ -1,5 +1,6 @@
 """Tables that stay in their files and are read by columns."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,12 @@ def stays_in_its_file(path: str) -> bool:
     (True, False)
     """
     return ending_of(path) in _ENDINGS
+
+
+def is_in_another_file(option: str) -> bool:
+    """Say whether an option is FILE:COLUMN rather than the name of a column."""
+    file, colon, _ = option.rpartition(":")
+    return bool(colon) and os.path.exists(file)
 
 
 def open_for(model: str, path: str, *, names: bool = True) -> ColumnSource:

@@ -17,7 +17,7 @@ class DenseH5ad(FileColumns):
     """A matrix X with every value stored."""
 
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
-        with _file(self.path) as file:
+        with opened_file(self.path) as file:
             if isinstance(columns, slice):
                 return np.asarray(file["X"][:, columns])
             ordered, back = np.unique(columns, return_inverse=True)  # HDF5 needs increasing order
@@ -37,7 +37,7 @@ class ByColumnH5ad(FileColumns):
         pieces = list(zip(first.tolist(), last.tolist(), strict=True))
         if isinstance(columns, slice) and columns.step in (None, 1):
             pieces = [(int(first[0]), int(last[-1]))]
-        with _file(self.path) as file:
+        with opened_file(self.path) as file:
             data = np.concatenate([file["X/data"][a:b] for a, b in pieces])
             rows = np.concatenate([file["X/indices"][a:b] for a, b in pieces])
         starts = np.concatenate([[0], np.cumsum(last - first)])
@@ -48,7 +48,7 @@ class ByColumnH5ad(FileColumns):
 
 def open_h5ad(path: str, *, names: bool) -> ColumnSource:
     """Open an `.h5ad` file; a sparse X that is stored by rows has to be read as a whole."""
-    with telling_damage(path, "no .h5ad"), _file(path) as file:
+    with telling_damage(path, "no .h5ad"), opened_file(path) as file:
         if "X" not in file:
             raise TableError(f"{path}: it has no matrix X: write it with one.")
         X = file["X"]
@@ -82,7 +82,8 @@ def _open_dense(path: str, X: Any, names: list[Any] | None) -> DenseH5ad:
     return DenseH5ad(path, X.shape, X.dtype, names=known, width=width)
 
 
-def _file(path: str) -> Any:
+def opened_file(path: str) -> Any:
+    """Open an `.h5ad` file for reading."""
     return library("h5py", path, ".h5ad files", "bio").File(path, "r")
 
 

@@ -12,7 +12,13 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from unselected._typing import Floats
-from unselected.fitted.covariate_table import CovariateTable, Level, as_level, shown
+from unselected.fitted.covariate_table import (
+    CovariateTable,
+    Level,
+    as_level,
+    looks_like_a_number,
+    shown,
+)
 from unselected.fitted.json_checks import (
     Entries,
     Fault,
@@ -157,9 +163,8 @@ class CovariateColumn:
             return [self.name]
         return [f"{self.name}[{level}]" for level in self.levels[1:]]
 
-    @property
     def in_words(self) -> str:
-        """The coding in words."""
+        """Return the coding in words."""
         if self.kind != "levels":
             return f"{self.name}: {self.kind}"
         reference, *others = map(str, self.levels)
@@ -173,7 +178,9 @@ class CovariateColumn:
         if self.kind == "boolean":
             given.check_all("booleans", lambda value: value in (0, 1))
         else:
-            given.check_all("numbers", lambda value: not isinstance(value, str))
+            # Where numbers were read as text, the text that is no number is to blame.
+            given.check_all("numbers", lambda v: not isinstance(v, str) or looks_like_a_number(v))
+            given.check_all("numbers", lambda v: not isinstance(v, str))
         return np.array(given.values, dtype=np.float64).reshape(-1, 1)
 
     def _treatment(self, given: _Values) -> Floats:
@@ -280,7 +287,7 @@ class CovariateCoding:
 
     def in_words(self) -> list[str]:
         """Return the coding of each covariate in words."""
-        return [column.in_words for column in self.columns]
+        return [column.in_words() for column in self.columns]
 
     def to_json(self) -> list[Entries]:
         """Return the coding for a model file."""

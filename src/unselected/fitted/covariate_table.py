@@ -162,14 +162,15 @@ def _check_numbers_are_numbers(array: NDArray[Any]) -> None:
     if array.dtype.kind != "U":
         return
     for j, column in enumerate(array.T.tolist()):
-        if column and all(map(_looks_like_a_number, column)):
+        if column and all(map(looks_like_a_number, column)):
             raise ValueError(
                 f"covariates is an array of text, but its column {j} holds numbers: pass a "
                 "DataFrame, or an array with dtype=object, so that they stay numbers."
             )
 
 
-def _looks_like_a_number(text: str) -> bool:
+def looks_like_a_number(text: str) -> bool:
+    """Return whether Python would read a text as a number."""
     try:
         float(text)
     except ValueError:
