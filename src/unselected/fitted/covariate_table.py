@@ -114,9 +114,9 @@ def _of_columns(columns: Iterable[tuple[Any, Any]]) -> CovariateTable:
 
 
 def _check_distinct(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{name!r} is the name of two covariates: rename one of them.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is the name of two covariates: rename one of them.")
 
 
 def _name_of(column: Any) -> str:
