@@ -6,6 +6,7 @@ batch               posteriors of many data sets that are nearly the same
 bernoulli           the paper's naive Bayes of binary features
 bernoulli_likelihood  its likelihood as a function of alpha
 bernoulli_posterior its posterior
+class_regression    classes given covariates, by logistic regression
 count_omission      which sums give the omission probability of binary features
 count_terms         the likelihood of features with the same numbers of known values
 direct_regression   ridge regressions of the response on the features
