@@ -77,7 +77,7 @@ def test_all_is_learned_from_folds_that_are_left_out(kind, seed):
         out = fold_of == fold
         kept = clone(model).fit(X[~out], y[~out])
         inner = kept.panel().predictor
-        prior[out] = inner.log_prior()
+        prior[out] = inner.log_prior(X[out])
         rows = inner.fitted.rows(X[np.ix_(out, kept.selection_.indices)], str)
         evidence[:, out] = inner.log_evidence(rows)
     by_hand = LikelihoodAverage.learn([HeldOut.of_classes(one, prior, y) for one in evidence])

@@ -28,19 +28,18 @@ def coded(table):
 @pytest.mark.parametrize("of", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize("wanted", [["age", "sex"], ["sex", 3], (1, "age"), np.array([3, 1])])
 def test_a_frame_is_split_by_names_and_numbers(of, wanted):
-    features, positions, table = split_covariates(of(COLUMNS), wanted)
+    features, table = split_covariates(of(COLUMNS), wanted)
     assert type(features) is of
     assert list(features.columns) == ["g1", "g2"]
-    assert positions.tolist() == [0, 2]
     assert table.names == ("sex", "age")
     assert coded(table) == [[1.0, 34.0], [0.0, 51.0], [1.0, 47.0]]
 
 
 def test_a_frame_keeps_its_types_and_its_index():
     frame = pd.DataFrame(COLUMNS, index=["x", "y", "z"])
-    features, _, _ = split_covariates(frame, "sex")
+    features, _ = split_covariates(frame, "sex")
     pd.testing.assert_frame_equal(features, frame[["g1", "g2", "age"]])
-    assert coded(split_covariates(frame.assign(sex=frame.sex.astype("category")), "sex")[2]) == [
+    assert coded(split_covariates(frame.assign(sex=frame.sex.astype("category")), "sex")[1]) == [
         [1.0],
         [0.0],
         [1.0],
@@ -49,9 +48,9 @@ def test_a_frame_keeps_its_types_and_its_index():
 
 def test_frames_with_numbers_for_names_are_split_by_position():
     frame = pd.DataFrame(NUMBERS, columns=[10, 11, 12])
-    features, positions, table = split_covariates(frame, [2])
+    features, table = split_covariates(frame, [2])
     assert list(features.columns) == [10, 11]
-    assert (positions.tolist(), table.names, coded(table)) == ([0, 1], ("12",), [[7], [8], [9]])
+    assert (table.names, coded(table)) == (("12",), [[7], [8], [9]])
 
 
 @pytest.mark.parametrize(
@@ -60,15 +59,11 @@ def test_frames_with_numbers_for_names_are_split_by_position():
     ids=["array", "lists", "csr", "coo"],
 )
 def test_an_array_is_split_by_numbers(X):
-    features, positions, table = split_covariates(X, 2)
+    features, table = split_covariates(X, 2)
     dense = features.toarray() if sparse.issparse(features) else features
     np.testing.assert_array_equal(np.asarray(dense, dtype=float), NUMBERS[:, :2])
     assert sparse.issparse(features) == sparse.issparse(X)
-    assert (positions.tolist(), table.names, coded(table)) == (
-        [0, 1],
-        ("column 2",),
-        [[7], [8], [9]],
-    )
+    assert (table.names, coded(table)) == (("column 2",), [[7], [8], [9]])
     with pytest.raises(ValueError, match="the name 'age', but X has no column names"):
         split_covariates(X, ["age"])
 
@@ -76,7 +71,7 @@ def test_an_array_is_split_by_numbers(X):
 def test_rows_with_text_keep_their_numbers():
     rows = [[0.5, "male"], [1.5, "female"], [2.5, "male"]]
     for X in (rows, np.array(rows, dtype=object)):
-        features, _, table = split_covariates(X, [1])
+        features, table = split_covariates(X, [1])
         assert features.tolist() == [[0.5], [1.5], [2.5]]
         assert coded(table) == [[1.0], [0.0], [1.0]]
 
@@ -91,10 +86,9 @@ def test_sources_are_split_by_name_and_number(tmp_path):
         (ArrayColumns(NUMBERS, names), "age", "age"),
         (with_names, "age", "age"),
     ):
-        features, positions, table = split_covariates(source, wanted)
+        features, table = split_covariates(source, wanted)
         assert isinstance(features, ColumnSource)
         np.testing.assert_array_equal(features[:, :], NUMBERS[:, :2])
-        assert positions.tolist() == [0, 1]
         assert (table.names, coded(table)) == ((name,), [[7], [8], [9]])
     for missing in ("sex", 3):
         with pytest.raises(ValueError, match=r"hold numbers only: pass .* to fit, as covariates="):
@@ -129,28 +123,25 @@ def test_x_has_to_be_a_table():
 
 @pytest.mark.parametrize("nothing", [None, [], ()])
 def test_without_covariates_x_is_as_it_was(nothing):
-    X, positions, table = resolve_covariates(nothing, None, NUMBERS)
+    X, table = resolve_covariates(nothing, None, NUMBERS)
     assert X is NUMBERS
-    assert positions is None
     assert table is None
 
 
 def test_covariates_beside_x_leave_x_as_it_is():
-    X, positions, table = resolve_covariates(None, {"age": [1, 2, 3]}, NUMBERS)
+    X, table = resolve_covariates(None, {"age": [1, 2, 3]}, NUMBERS)
     assert X is NUMBERS
-    assert positions is None
     assert coded(table) == [[1], [2], [3]]
-    assert resolve_covariates([], pd.Series([1, 2, 3]), NUMBERS.tolist())[2].n_cases == 3
+    assert resolve_covariates([], pd.Series([1, 2, 3]), NUMBERS.tolist())[1].n_cases == 3
     with pytest.raises(ValueError, match="covariates has 2 cases, but X has 3"):
         resolve_covariates(None, {"age": [1, 2]}, NUMBERS)
 
 
 def test_columns_of_x_are_taken_out_of_x():
-    X, positions, table = resolve_covariates(["age"], None, pd.DataFrame(COLUMNS))
+    X, table = resolve_covariates(["age"], None, pd.DataFrame(COLUMNS))
     assert list(X.columns) == ["g1", "sex", "g2"]
-    assert positions.tolist() == [0, 1, 2]
     assert table.names == ("age",)
-    assert resolve_covariates(0, None, NUMBERS)[2].names == ("column 0",)
+    assert resolve_covariates(0, None, NUMBERS)[1].names == ("column 0",)
 
 
 def test_both_places_at_once_are_an_error():

@@ -127,7 +127,7 @@ def test_predictions_of_classes_agree_with_each_other():
     assert model.classes_.tolist() == ["no", "yes"]
     np.testing.assert_array_equal(model.predict(X), model.classes_[proba.argmax(axis=1)])
     odds = proba[:, 1] / proba[:, 0]
-    learned = np.exp(model._predictor.log_prior())
+    learned = np.exp(model._predictor.fitted.log_psi)
     shifted = model.predict_proba(X, prevalence=0.9)
     ratio = (shifted[:, 1] / shifted[:, 0]) / odds
     np.testing.assert_allclose(ratio, 9.0 * learned[0] / learned[1], rtol=1e-9)

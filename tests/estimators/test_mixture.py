@@ -97,7 +97,7 @@ def test_where_classes_are_groups_it_is_as_good_as_naive_bayes(seed):
 def test_prevalence_shifts_the_odds(seed):
     X, y = data(seed)
     model = SelectiveMixtureClassifier(k=5, **SHORT).fit(X, y)
-    log_psi = model._predictor.log_prior()
+    log_psi = model._predictor.fitted.log_psi
     plain = np.diff(model.predict_log_proba(X))[:, 0]
     shifted = np.diff(model.predict_log_proba(X, prevalence=0.5))[:, 0]
     assert shifted == pytest.approx(plain - (log_psi[1] - log_psi[0]))

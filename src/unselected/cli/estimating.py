@@ -23,8 +23,8 @@ from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import FOR_NUMBERS, ModelName, choose_model
 from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.factor import SelectiveFactorClassifier, SelectiveFactorRegressor
+from unselected.estimators.finding_columns import find_columns
 from unselected.estimators.gaussian import SelectiveGaussianNB
-from unselected.estimators.inputs import find_columns
 from unselected.estimators.mixture import SelectiveMixtureClassifier
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.estimators.regressor import SelectiveRegressor

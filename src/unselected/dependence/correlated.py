@@ -179,7 +179,7 @@ class WithinClasses:
             shapes += [Shape(w, "by class and feature") for w in (*_INDEPENDENCE, 1.0)]
         return shapes
 
-    def log_evidence(self, X: Floats, laws: FeatureLaws) -> Floats:
+    def log_evidence(self, X: Floats, laws: FeatureLaws, scale: Floats | None = None) -> Floats:
         """Return log P(x | class) of rows for each shape, up to a constant in each row.
 
         Parameters
@@ -187,6 +187,8 @@ class WithinClasses:
         X : array of shape (n, k)
             NaN is a missing value; the likelihood is then that of the known features.
         laws : FeatureLaws
+        scale : array of shape (n,), default=None
+            Factor of the deviations in each row.
 
         Returns
         -------
@@ -196,23 +198,26 @@ class WithinClasses:
         rows = max(1, _BLOCK // max(1, X.shape[1]))
         for start in range(0, len(X), rows):
             block = slice(start, start + rows)
-            for place, _, logs in self._by_feature(X[block], laws):
+            own = None if scale is None else scale[block]
+            for place, _, logs in self._by_feature(X[block], laws, own):
                 result[:, block][place] = logs.sum(axis=1)
         return result
 
-    def log_evidence_by_feature(self, X: Floats, laws: FeatureLaws) -> Floats:
+    def log_evidence_by_feature(
+        self, X: Floats, laws: FeatureLaws, scale: Floats | None = None
+    ) -> Floats:
         """Return what each feature adds to it, shape (shapes, n, k, G).
 
         The squared distance of x from the location is a sum over features. Its logarithm is split
         in the same proportions.
         """
         result = np.zeros((len(self.shapes), *X.shape, len(laws.location)))
-        for (shape, rows, g), used, logs in self._by_feature(X, laws):
+        for (shape, rows, g), used, logs in self._by_feature(X, laws, scale):
             result[shape, rows[:, np.newaxis], used, g] = logs
         return result
 
     def _by_feature(
-        self, X: Floats, laws: FeatureLaws
+        self, X: Floats, laws: FeatureLaws, scale: Floats | None
     ) -> Iterator[tuple[tuple[int, NDArray[np.intp], int], NDArray[np.intp], Floats]]:
         """Yield (shape, rows, class), the features known there, and what they add."""
         for rows, used in _patterns(X, laws.varying):
@@ -220,6 +225,8 @@ class WithinClasses:
                 continue
             spread = np.sqrt(laws.variance[used])
             gaps = (X[np.ix_(rows, used)] - laws.location[:, np.newaxis, used]) / spread
+            if scale is not None:
+                gaps /= scale[rows, np.newaxis]
             for w in sorted({shape.independence for shape in self.shapes}):
                 shapes = [each for each in enumerate(self.shapes) if each[1].independence == w]
                 solve = self._solver(used, w)
@@ -278,12 +285,14 @@ class WithinClasses:
         return np.asarray(logs - 0.5 * np.log(scale))
 
 
-def log_independent(X: Floats, laws: FeatureLaws) -> Floats:
+def log_independent(X: Floats, laws: FeatureLaws, scale: Floats | None = None) -> Floats:
     """Return log P(x_j | class) of independent features, (n, k, G), up to a constant in each row.
 
-    NaN is a missing value, and adds nothing.
+    NaN is a missing value, and adds nothing. ``scale`` (n,) multiplies the deviations of a row.
     """
     gaps = (X[:, :, np.newaxis] - laws.location.T) ** 2
+    if scale is not None:
+        gaps /= scale[:, np.newaxis, np.newaxis] ** 2
     logs = -0.5 * (laws.df + 1.0) * np.log1p(gaps / (laws.df * laws.variance[:, np.newaxis]))
     return np.where(np.isnan(logs) | ~laws.varying[:, np.newaxis], 0.0, logs)
 

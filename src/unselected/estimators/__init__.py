@@ -6,9 +6,11 @@ bernoulli      `SelectiveBernoulliNB`
 choose         the model that fits a data set
 class_fitting  the folds that the power of the likelihood is learned from
 classifier     `SelectiveClassifier`, the front door for classes
+covariates     covariates passed beside X, or taken out of it
 divisions      folds that do not depend on the order of the cases
 exact          the base of the estimators with an exact posterior
 factor         `SelectiveFactorClassifier`, `SelectiveFactorRegressor`
+finding_columns  columns by name or number
 gaussian       `SelectiveGaussianNB`
 inputs         validation of tables and responses
 mixture        `SelectiveMixtureClassifier`

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from unselected._typing import Floats
 from unselected.dependence.diagnosis import Untried
 from unselected.dependence.power import Dependence
+from unselected.estimators.adjusted_fitting import AdjustedBitsFitting
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior
 from unselected.estimators.inputs import check_training
@@ -22,6 +23,7 @@ from unselected.estimators.parameters import (
 )
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.count_omission import Rates
+from unselected.models.gaussian import GaussianModel
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
 
@@ -55,6 +57,14 @@ class SelectiveBernoulliNB(ExactClassifier):
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are
         positions counted from 0, even where the columns are named by numbers.
+    covariates : names or numbers of columns, default=None
+        Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
+        the model and are no features; scores, effects and probabilities are adjusted for them.
+        Numbers, booleans, categories or text, of which the first level is the reference. A table
+        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+    preselected_adjusted : bool, default=True
+        With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
+        same covariates.
     ties : {"first", "random"}, default="first"
         How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
@@ -183,6 +193,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         correct_selection: bool = True,
         preselected_from: int | None = None,
         always_keep: Any = None,
+        covariates: Any = None,
+        preselected_adjusted: bool = True,
         ties: Ties = "first",
         binarize: Binarize = "auto",
         rates: Rates = "uniform",
@@ -199,6 +211,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         self.correct_selection = correct_selection
         self.preselected_from = preselected_from
         self.always_keep = always_keep
+        self.covariates = covariates
+        self.preselected_adjusted = preselected_adjusted
         self.ties = ties
         self.binarize = binarize
         self.rates = rates
@@ -217,7 +231,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and condition the model on the kept features and the selection.
 
         Parameters
@@ -226,6 +240,9 @@ class SelectiveBernoulliNB(ExactClassifier):
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            A DataFrame, a mapping of names to columns, or an array; see the parameter of that name,
+            in place of which they can be given here.
 
         Returns
         -------
@@ -233,7 +250,7 @@ class SelectiveBernoulliNB(ExactClassifier):
             The fitted estimator. After an error it is unchanged.
         """
         model = self._checked_model()
-        table = check_training(self, X, y, "classes")
+        table = check_training(self, X, y, "classes", covariates)
         G = table.classes.size
         if G > 2 and table.y.size <= G:
             raise ValueError(
@@ -251,9 +268,19 @@ class SelectiveBernoulliNB(ExactClassifier):
                 "quadrature='exact'."
             )
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
-        scores = self._fit(
-            BernoulliFitting(table, rule, *how, model, check_binarize(self.binarize))
-        )
+        binarize = check_binarize(self.binarize)
+        if table.covariates is not None:
+            self._check_exact("covariates")
+            if self.rates == "given":
+                raise ValueError(
+                    "rates='given' has no meaning with covariates, which change the rates: use "
+                    "rates='uniform'."
+                )
+            numbers = GaussianModel(model.a, model.b), np.array(model.pseudocounts)
+            self._fit(AdjustedBitsFitting(table, rule, *how, *numbers, binarize))
+            self.binarize_thresholds_ = self._predictor.fitted.thresholds
+            return self
+        scores = self._fit(BernoulliFitting(table, rule, *how, model, binarize))
         if self.store_scores:
             self.feature_counts_ = np.zeros((G, table.X.shape[1]), scores.counts.ones.dtype)
             self.feature_counts_[:, scores.subset.columns] = scores.counts.ones

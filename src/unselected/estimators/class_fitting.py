@@ -43,8 +43,8 @@ class ClassFitting(ExactFitting):
             return ClassPredictor(fitted)
         within = None
         if self.dependence == "correlated":
-            rows = fitted.rows(self.table.X[:, selection.indices], self.table.label)
-            within = fitted.within_classes(rows, self.table.y)
+            values = self.table.with_covariates(self.table.X[:, selection.indices])
+            within = fitted.within_classes(fitted.rows(values, self.table.label), self.table.y)
         average = LikelihoodAverage.learn(self._held_out())
         return ClassPredictor(fitted, average=average, within=within)
 
@@ -62,7 +62,8 @@ class ClassFitting(ExactFitting):
         if self.dependence != "correlated":
             return ClassPredictor(fitted)
         rows = fitted.rows(values(), self.table.label)
-        within = fitted.within_classes(rows, y).by_cases(rows, y, self.table.classes.size)
+        within = fitted.within_classes(rows, y)
+        within = within.by_cases(fitted.residuals(rows, y), y, self.table.classes.size)
         return ClassPredictor(fitted, within=within)
 
     def log_proba_without(
@@ -121,12 +122,13 @@ class ClassFitting(ExactFitting):
         parts, priors, asked = [], [], []
         for fit in fits:
             predictor = fit.predictor
-            parts.append(predictor.log_evidence(predictor.fitted.rows(fit.rows, self.table.label)))
-            priors.append(np.tile(predictor.log_prior(), (len(fit.rows), 1)))
+            rows = predictor.fitted.rows(fit.rows, self.table.label)
+            parts.append(predictor.log_evidence(rows))
+            priors.append(np.broadcast_to(predictor.log_prior(rows), parts[-1].shape[1:]))
             asked.append(fit.left.asked)
-        rows = np.concatenate(asked)
-        order = np.argsort(rows)
-        y, prior = self.table.y[rows[order]], np.concatenate(priors)[order]
+        cases = np.concatenate(asked)
+        order = np.argsort(cases)
+        y, prior = self.table.y[cases[order]], np.concatenate(priors)[order]
         evidence = np.concatenate(parts, axis=1)[:, order]
         return [HeldOut.of_classes(one, prior, y) for one in evidence]
 

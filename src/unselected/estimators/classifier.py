@@ -50,6 +50,14 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are
         positions counted from 0, even where the columns are named by numbers.
+    covariates : names or numbers of columns, default=None
+        Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
+        the model and are no features; scores, effects and probabilities are adjusted for them.
+        Numbers, booleans, categories or text, of which the first level is the reference. A table
+        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+    preselected_adjusted : bool, default=True
+        With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
+        same covariates.
     correct_selection : bool, default=True
         Condition on the selection. False gives the usual, uncorrected posterior.
     marginals : {"auto", "normal", "raw"}, default="auto"
@@ -132,6 +140,8 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         threshold: float | None = None,
         preselected_from: int | None = None,
         always_keep: Any = None,
+        covariates: Any = None,
+        preselected_adjusted: bool = True,
         correct_selection: bool = True,
         marginals: Literal["auto", "normal", "raw"] = "auto",
         prior: Literal["auto", "common", "sparse"] = "auto",
@@ -145,6 +155,8 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         self.threshold = threshold
         self.preselected_from = preselected_from
         self.always_keep = always_keep
+        self.covariates = covariates
+        self.preselected_adjusted = preselected_adjusted
         self.correct_selection = correct_selection
         self.marginals = marginals
         self.prior = prior
@@ -154,7 +166,7 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         self.store_scores = store_scores
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, covariates: Any = None) -> Self:
         """Select features, fit the models, and learn their weights from cases left out.
 
         Parameters
@@ -165,13 +177,16 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
             Two or more classes, with any labels; at least two cases of each.
         groups : array-like of shape (n_samples,), default=None
             Cases of the same group, such as samples of one patient, stay together in every fold.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            A DataFrame, a mapping of names to columns, or an array; see the parameter of that name,
+            in place of which they can be given here.
 
         Returns
         -------
         self : SelectiveClassifier
             The fitted estimator. After an error it is unchanged.
         """
-        fitting = self._new_fitting(X, y, groups)
+        fitting = self._new_fitting(X, y, groups, covariates)
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
@@ -181,13 +196,13 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         self._remember(fitting, learned)
         return self
 
-    def _new_fitting(self, X: Any, y: Any, groups: Any) -> StackFitting:
+    def _new_fitting(self, X: Any, y: Any, groups: Any, covariates: Any) -> StackFitting:
         """Check all parameters and the table."""
         self._check_rule()
         check_choice("marginals", self.marginals, ("auto", "normal", "raw"))
         check_choice("prior", self.prior, ("auto", "common", "sparse"))
         check_choice("dependence", self.dependence, ("auto", "tempered", "none"))
-        table = check_training(self, X, y, "classes")
+        table = check_training(self, X, y, "classes", covariates)
         n_classes = table.classes.size
         if table.y.size <= n_classes:
             raise ValueError(
@@ -250,6 +265,7 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         for left in _sets_of(cv, fitting):
             learned = fitting.learned(left)
             rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
+            rows = fitting.table.with_covariates(rows, left.asked)
             proba[left.asked] = ClassPredictor(learned.stack).predict_proba(rows)
         return proba
 

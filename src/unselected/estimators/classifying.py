@@ -149,11 +149,16 @@ class ExactClassifier(ExplainedPredictions, ExactEstimator):
         """
         fitting, predictor = self._checked_fitting(), self._predictor
         table, held_out = fitting.table, predictor.average.left_out
-        rows = predictor.fitted.rows(table.X[:, self.selection_.indices], self._label_kept)
+        values = table.with_covariates(table.X[:, self.selection_.indices])
+        rows = predictor.fitted.rows(values, self._label_kept)
         if not held_out.size:
             held_out = fitting.held_out()
         return DependenceReport.of(
-            rows, table.y, held_out, dependence=self.dependence, untried=self._untried
+            predictor.fitted.residuals(rows, table.y),
+            table.y,
+            held_out,
+            dependence=self.dependence,
+            untried=self._untried,
         )
 
     @property

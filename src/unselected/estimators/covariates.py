@@ -4,25 +4,54 @@ Pipelines and cross-validation pass X only, so that covariates may be named in t
 columns of X. They are then taken out of X: covariates are not features.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from unselected._typing import Floats
 from unselected.columns.dask import DaskColumns, is_dask_array
 from unselected.columns.sources import ColumnSource
 from unselected.columns.without import without_columns
-from unselected.estimators.inputs import find_columns
+from unselected.estimators.finding_columns import find_columns
+from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.covariate_table import CovariateTable
+from unselected.statistics.design import CovariateBasis
 
 _PARAMETER = "covariates"
 
 
-def resolve_covariates(
-    constructor: Any, given: Any, X: Any
-) -> tuple[Any, NDArray[np.intp] | None, CovariateTable | None]:
-    """Return the features, their positions in X, and the covariates.
+@dataclass(frozen=True, eq=False)
+class CodedCovariates:
+    """The covariates of the training cases as numbers.
+
+    Attributes
+    ----------
+    coding : CovariateCoding
+    coded : array of shape (n, c)
+    basis : CovariateBasis
+    Z : array of shape (n, m)
+        In the basis, the intercept first.
+    """
+
+    coding: CovariateCoding
+    coded: Floats
+    basis: CovariateBasis
+    Z: Floats
+
+    @classmethod
+    def learn(cls, table: CovariateTable) -> "CodedCovariates":
+        """Learn how covariates are coded."""
+        coding = CovariateCoding.learn(table)
+        coded = coding.encode(table)
+        basis = CovariateBasis.learn(coded)
+        return cls(coding, coded, basis, basis.apply(coded))
+
+
+def resolve_covariates(constructor: Any, given: Any, X: Any) -> tuple[Any, CovariateTable | None]:
+    """Return the features, and the covariates.
 
     Parameters
     ----------
@@ -35,8 +64,6 @@ def resolve_covariates(
     Returns
     -------
     X_features : X, or X without its covariates
-    positions : array of int, or None
-        The columns of X that are features; None where all of them are.
     table : CovariateTable, or None
         None where there are no covariates.
 
@@ -54,14 +81,36 @@ def resolve_covariates(
     if named:
         return split_covariates(X, constructor)
     if given is None:
-        return X, None, None
+        return X, None
     table = CovariateTable.read(given)
     table.check_cases(X.shape[0] if hasattr(X, "shape") else len(X))
-    return X, None, table
+    return X, table
 
 
-def split_covariates(X: Any, wanted: Any) -> tuple[Any, NDArray[np.intp], CovariateTable]:
-    """Return the features, their positions, and the covariates of a table that holds both.
+def features_of(constructor: Any, X: Any) -> Any:
+    """Return X without the covariates that the constructor names."""
+    return resolve_covariates(constructor, None, X)[0]
+
+
+def with_coded(
+    rows: NDArray[Any], coding: CovariateCoding | None, given: CovariateTable | None
+) -> NDArray[Any]:
+    """Return rows of the kept columns with the coded covariates behind them."""
+    if coding is None:
+        if given is not None:
+            raise ValueError(
+                f"{_PARAMETER} are given, but the model was fitted without any: fit it with "
+                f"{_PARAMETER} too."
+            )
+        return rows
+    if given is None:
+        names = ", ".join(map(repr, coding.names))
+        raise ValueError(f"the model was fitted with covariates: pass {_PARAMETER}= with {names}.")
+    return np.hstack([rows, coding.encode(given)])
+
+
+def split_covariates(X: Any, wanted: Any) -> tuple[Any, CovariateTable]:
+    """Return the features and the covariates of a table that holds both.
 
     Parameters
     ----------
@@ -71,9 +120,9 @@ def split_covariates(X: Any, wanted: Any) -> tuple[Any, NDArray[np.intp], Covari
         Columns of X that are covariates. In an array they are found by number, counted from 0, and
         are called "column 0" and so on.
 
-    >>> X, features, covariates = split_covariates(np.array([[1.5, 34], [0.5, 51]]), [1])
-    >>> X.tolist(), features.tolist(), covariates.names
-    ([[1.5], [0.5]], [0], ('column 1',))
+    >>> X, covariates = split_covariates(np.array([[1.5, 34], [0.5, 51]]), [1])
+    >>> X.tolist(), covariates.names
+    ([[1.5], [0.5]], ('column 1',))
     """
     if is_dask_array(X) or isinstance(X, DaskColumns):
         raise TypeError(
@@ -93,14 +142,14 @@ def split_covariates(X: Any, wanted: Any) -> tuple[Any, NDArray[np.intp], Covari
             "fewer."
         )
     if isinstance(X, ColumnSource):
-        return without_columns(X, places), features, _of_array(X[:, places], places, names)
+        return without_columns(X, places), _of_array(X[:, places], places, names)
     if names is not None:
-        return _columns(X, features), features, CovariateTable.read(_columns(X, places))
+        return _columns(X, features), CovariateTable.read(_columns(X, places))
     if issparse(X):
         matrix: Any = X
         matrix = matrix.tocsr()  # not every format gives columns
-        return matrix[:, features], features, _of_array(matrix[:, places].toarray(), places, None)
-    return X[:, features], features, _of_array(X[:, places], places, None)
+        return matrix[:, features], _of_array(matrix[:, places].toarray(), places, None)
+    return X[:, features], _of_array(X[:, places], places, None)
 
 
 def _find(wanted: Any, names: NDArray[Any] | None, n_columns: int, X: Any) -> NDArray[np.intp]:

@@ -41,7 +41,7 @@ class LeftOutFit:
     left : LeftOut
     predictor : ClassPredictor or ResponsePredictor
     rows : array of shape (asked, n_kept)
-        The kept columns of the cases asked for.
+        The kept columns of the cases asked for, with coded covariates behind them.
     """
 
     left: LeftOut
@@ -176,9 +176,13 @@ class ExactFitting(Fitting):
         self, lefts: list[LeftOut], cases: list[Selected], values: KeptValues
     ) -> Iterator[LeftOutFit]:
         for left, one, model in zip(lefts, cases, self._together(cases), strict=True):
-            own = partial(values.take, left.kept, one.selection)
+            own = partial(self._rows_of, values, left.kept, one.selection)
             predictor = self._predictor_of(model, own, self.table.y[one.rows])
-            yield LeftOutFit(left, predictor, values.take(left.asked, one.selection))
+            yield LeftOutFit(left, predictor, self._rows_of(values, left.asked, one.selection))
+
+    def _rows_of(self, values: KeptValues, cases: Ints, selection: Selection[Any]) -> NDArray[Any]:
+        """Return the kept columns of some cases, and their covariates behind them."""
+        return self.table.with_covariates(values.take(cases, selection), cases)
 
     def selections_without(self, sets: list[LeftOut]) -> list[Selection[Any]]:
         """Select again without each of several sets of cases."""

@@ -93,6 +93,7 @@ class FrontDoor(SelectiveEstimator):
         """Set the attributes, last, so that an error changes nothing."""
         table, selection = fitting.table, learned.selection
         predictor = self._predictor_of(learned.stack)
+        predictor = replace(predictor, coding=table.coding)
         if not isinstance(table.X, DaskColumns):
             ranges = TrainingRanges.of(table.X, selection.indices)
             predictor = replace(predictor, ranges=ranges)

@@ -4,6 +4,7 @@ from typing import Any, Literal, Self
 
 from unselected.dependence.diagnosis import Untried
 from unselected.dependence.power import Dependence
+from unselected.estimators.adjusted_fitting import AdjustedGaussianFitting
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior, checked_gaussian_model
 from unselected.estimators.inputs import check_training
@@ -46,6 +47,14 @@ class SelectiveGaussianNB(ExactClassifier):
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are
         positions counted from 0, even where the columns are named by numbers.
+    covariates : names or numbers of columns, default=None
+        Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
+        the model and are no features; scores, effects and probabilities are adjusted for them.
+        Numbers, booleans, categories or text, of which the first level is the reference. A table
+        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+    preselected_adjusted : bool, default=True
+        With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
+        same covariates.
     ties : {"first", "random"}, default="first"
         How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
@@ -164,6 +173,8 @@ class SelectiveGaussianNB(ExactClassifier):
         correct_selection: bool = True,
         preselected_from: int | None = None,
         always_keep: Any = None,
+        covariates: Any = None,
+        preselected_adjusted: bool = True,
         ties: Ties = "first",
         class_pseudocounts: Any = 1.0,
         concentration_prior: tuple[float, float] = (0.5, 5.0),
@@ -178,6 +189,8 @@ class SelectiveGaussianNB(ExactClassifier):
         self.correct_selection = correct_selection
         self.preselected_from = preselected_from
         self.always_keep = always_keep
+        self.covariates = covariates
+        self.preselected_adjusted = preselected_adjusted
         self.ties = ties
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
@@ -187,7 +200,7 @@ class SelectiveGaussianNB(ExactClassifier):
         self.store_scores = store_scores
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and condition the model on the kept features and the selection.
 
         Parameters
@@ -196,6 +209,9 @@ class SelectiveGaussianNB(ExactClassifier):
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels; more cases than classes.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            A DataFrame, a mapping of names to columns, or an array; see the parameter of that name,
+            in place of which they can be given here.
 
         Returns
         -------
@@ -204,7 +220,7 @@ class SelectiveGaussianNB(ExactClassifier):
         """
         self._check_rule()
         model = checked_gaussian_model(self)
-        table = check_training(self, X, y, "classes")
+        table = check_training(self, X, y, "classes", covariates)
         pseudocounts = check_pseudocounts(self.class_pseudocounts, table.classes.size)
         if table.y.size <= table.classes.size:
             raise ValueError(
@@ -213,7 +229,8 @@ class SelectiveGaussianNB(ExactClassifier):
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
-        self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
+        kind = GaussianFitting if table.covariates is None else AdjustedGaussianFitting
+        self._fit(kind(table, rule, *how, model, pseudocounts))
         self.log_marginal_likelihood_ += self._predictor.fitted.log_class_evidence
         return self
 

@@ -3,8 +3,7 @@
 scikit-learn's validation does most of the work. Here its errors also name the column and the row.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, Literal
@@ -22,8 +21,12 @@ from unselected.columns.blocks import Columns
 from unselected.columns.dask import DaskColumns, is_dask_array
 from unselected.columns.sources import ArrayColumns, ColumnSource, SparseColumns
 from unselected.estimators.cautions import check_classes
-from unselected.estimators.parameters import is_a, shown
+from unselected.estimators.covariates import CodedCovariates, resolve_covariates
+from unselected.estimators.parameters import shown
+from unselected.fitted.covariate_coding import CovariateCoding
+from unselected.fitted.covariate_table import CovariateTable
 from unselected.fitted.predictor import column_label
+from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import LeftOut
 
 Target = Literal["two classes", "classes", "numbers"]
@@ -36,13 +39,37 @@ FEWEST_RESPONSES = 3
 class TrainingTable:
     """A validated training set: table, response, classes and column names.
 
-    ``y`` holds indices into ``classes``, or numbers where ``classes`` is empty.
+    ``y`` holds indices into ``classes``, or numbers where ``classes`` is empty. Covariates that are
+    columns of X have been taken out of it.
     """
 
     X: Columns
     y: NDArray[Any]
     classes: NDArray[Any]
     names: NDArray[Any] | None
+    covariates: CodedCovariates | None = None
+
+    def with_covariates(
+        self, values: NDArray[Any], cases: Ints | slice = slice(None)
+    ) -> NDArray[Any]:
+        """Return columns of some cases with their coded covariates, if any, behind them."""
+        if self.covariates is None:
+            return values
+        return np.hstack([values, self.covariates.coded[cases]])
+
+    @property
+    def coding(self) -> CovariateCoding | None:
+        """How covariates become numbers; None where there are none."""
+        return None if self.covariates is None else self.covariates.coding
+
+    @property
+    def design(self) -> Design:
+        """The design of covariates and response."""
+        assert self.covariates is not None
+        Z = self.covariates.Z
+        if self.classes.size:
+            return Design.by_class(Z, self.y, self.classes.size)
+        return Design.along(Z, self.y)
 
     @property
     def dense(self) -> NDArray[Any]:
@@ -74,8 +101,31 @@ class TrainingTable:
         return partial(column_label, names=self.names)
 
 
-def check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:
-    """Validate a training set without touching the estimator."""
+def check_training(
+    estimator: BaseEstimator, X: Any, y: Any, target: Target, covariates: Any = None
+) -> TrainingTable:
+    """Validate a training set without touching the estimator.
+
+    ``covariates`` are those passed to `fit`; the estimator may name columns of X instead.
+    """
+    X, given = resolve_covariates(getattr(estimator, "covariates", None), covariates, X)
+    table = _check_training(estimator, X, y, target)
+    return table if given is None else adjusted_table(table, given)
+
+
+def adjusted_table(table: TrainingTable, given: CovariateTable) -> TrainingTable:
+    """Return a training set with covariates; those that say nothing make no difference."""
+    covariates = CodedCovariates.learn(given)
+    contrasts = max(1, table.classes.size - 1)
+    if table.y.size - covariates.basis.size - contrasts < 1:
+        raise ValueError(
+            f"{table.y.size} cases are too few for covariates with {covariates.basis.size - 1} "
+            f"coded columns: at least {covariates.basis.size + contrasts + 1} are needed."
+        )
+    return replace(table, covariates=covariates)
+
+
+def _check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) -> TrainingTable:
     X, y = opened(X), y.compute() if is_dask_array(y) else y
     if isinstance(X, ColumnSource):
         return _check_source(X, y, target)
@@ -281,42 +331,3 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def find_columns(
-    wanted: Any, names: NDArray[Any] | None, n_columns: int, parameter: str
-) -> NDArray[np.intp]:
-    """Return the positions of columns given by name or by number, in increasing order.
-
-    >>> find_columns(["age", 0], np.array(["sex", "dose", "age"], dtype=object), 3, "always_keep")
-    array([0, 2])
-    """
-    if wanted is None:
-        return np.array([], dtype=np.intp)
-    single = isinstance(wanted, str | bytes) or not isinstance(wanted, Iterable)
-    items = [wanted] if single else list(wanted)
-    found = [_find_column(item, names, n_columns, parameter) for item in items]
-    return np.unique(found).astype(np.intp)
-
-
-def _find_column(item: Any, names: NDArray[Any] | None, n_columns: int, parameter: str) -> int:
-    if is_a(Integral, item):
-        if not 0 <= item < n_columns:
-            raise ValueError(
-                f"{parameter} has column {item}, but the columns are 0 to {n_columns - 1}."
-            )
-        return int(item)
-    if not isinstance(item, str):
-        raise TypeError(
-            f"{parameter} has {shown(item)}: give names of columns, or their numbers counted from "
-            "0."
-        )
-    if names is None:
-        raise ValueError(
-            f"{parameter} has the name {shown(item)}, but X has no column names: pass a DataFrame, "
-            "or numbers of columns counted from 0."
-        )
-    found = np.flatnonzero(names == item)
-    if found.size == 0:
-        raise ValueError(f"{parameter} has the name {shown(item)}, which no column of X has.")
-    return int(found[0])

@@ -34,13 +34,17 @@ _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A model of one number of features, and its evidence on the cases that were asked for."""
+    """A model of one number of features, and its evidence on the cases that were asked for.
+
+    ``log_prior`` has their class probabilities before any feature is seen, shape (asked, G).
+    """
 
     k: int | None
     selection: Selection[Any]
     is_binary: Bools
     predictor: ClassPredictor
     evidence: Floats
+    log_prior: Floats
     left: LeftOut
 
 
@@ -68,9 +72,7 @@ class Weighed:
         if not others:
             return cls(whole, LikelihoodAverage.as_it_is(), 0.0)
         classes = np.concatenate([y[fit.left.asked] for fit in others])
-        log_psi = np.concatenate(
-            [np.tile(fit.predictor.log_prior(), (fit.left.asked.size, 1)) for fit in others]
-        )
+        log_psi = np.concatenate([fit.log_prior for fit in others])
         powers = []
         for evidence in np.concatenate([fit.evidence for fit in others], axis=1):
             cases = HeldOut.of_classes(evidence, log_psi, classes)

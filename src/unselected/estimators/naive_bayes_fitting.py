@@ -106,7 +106,7 @@ class GaussianFitting(ClassFitting):
         t = self.table
         return class_scores_without(t.X, t.y, t.classes.size, t.label, sets, new_stream)
 
-    def fitted(self, selected: Selected) -> FittedGaussian:
+    def fitted(self, selected: Selected) -> Any:
         """Return the model conditioned on the kept columns."""
         scores, selection, _ = selected
         return FittedGaussian(
@@ -137,7 +137,7 @@ class RegressionFitting(ExactFitting):
         t = self.table
         return line_scores_without(t.X, t.y, t.label, sets, new_stream)
 
-    def fitted(self, selected: Selected) -> FittedRegression:
+    def fitted(self, selected: Selected) -> Any:
         """Return the model conditioned on these cases of the kept columns."""
         scores, selection, rows = selected
         moments = scores.take(selection.indices)

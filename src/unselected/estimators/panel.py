@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
 from unselected.columns.sources import ColumnSource
+from unselected.estimators.covariates import with_coded
 from unselected.estimators.inputs import as_columns, naming_the_column
 from unselected.estimators.parameters import first_few
 from unselected.estimators.predicting import (
@@ -15,6 +16,7 @@ from unselected.estimators.predicting import (
     ResponsePredictions,
     RowsToPredict,
 )
+from unselected.fitted.covariate_table import CovariateTable
 from unselected.fitted.predictor import (
     ClassPredictor,
     Predictor,
@@ -88,8 +90,13 @@ class Panel(BaseEstimator):
             )
         return rows
 
-    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
-        return RowsToPredict(self.predictor, self._checked_rows(X), None, None)
+    def _to_predict(self, X: Any, covariates: Any) -> RowsToPredict[Any]:
+        coding = self.predictor.coding
+        if coding is not None and covariates is None and hasattr(X, "columns"):
+            covariates = _columns_by_name(X, np.array(coding.names, dtype=object))
+        given = None if covariates is None else CovariateTable.read(covariates)
+        rows = with_coded(self._checked_rows(X), coding, given)
+        return RowsToPredict(self.predictor, rows, None, None)
 
 
 class ClassifierPanel(Panel, ExplainedPredictions):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.selection.events import Statistic
 from unselected.statistics.binarizing import Binarize
+from unselected.statistics.moments import Statistic
 
 
 def shown(value: Any) -> str:

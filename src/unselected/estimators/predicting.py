@@ -22,6 +22,7 @@ class RowsToPredict(NamedTuple, Generic[P]):
     ----------
     predictor : ClassPredictor or ResponsePredictor
     rows : array of shape (n, k)
+        With coded covariates behind the kept columns, where the model has any.
     label : callable or None
         Returns what errors call a column; None for the predictor's own names.
     features : array of shape (k,) or None
@@ -34,13 +35,15 @@ class RowsToPredict(NamedTuple, Generic[P]):
 
 
 class ClassPredictions(ClassifierMixin):
-    """Class probabilities from ``_to_predict(X)``."""
+    """Class probabilities from ``_to_predict(X, covariates)``."""
 
     classes_: NDArray[Any]
     # Returns the predictor and the kept columns of the rows.
-    _to_predict: Callable[[Any], RowsToPredict[ClassPredictor]]
+    _to_predict: Callable[[Any, Any], RowsToPredict[ClassPredictor]]
 
-    def predict_log_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
+    def predict_log_proba(
+        self, X: Any, *, prevalence: Any = None, covariates: Any = None
+    ) -> Floats:
         """Return the log of the predictive probabilities.
 
         Parameters
@@ -48,16 +51,18 @@ class ClassPredictions(ClassifierMixin):
         X : array-like of shape (n_samples, n_features)
         prevalence : mapping, sequence of float, or float, default=None
             See `predict_proba`.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict_proba`.
 
         Returns
         -------
         log_proba : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; finite however extreme the probabilities are.
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         return predictor.predict_log_proba(rows, prevalence=prevalence, label=label)
 
-    def predict_proba(self, X: Any, *, prevalence: Any = None) -> Floats:
+    def predict_proba(self, X: Any, *, prevalence: Any = None, covariates: Any = None) -> Floats:
         """Return the predictive probabilities.
 
         Parameters
@@ -68,15 +73,18 @@ class ClassPredictions(ClassifierMixin):
             training set: for case-control studies, or for another population. A mapping by class
             label, a sequence in the order of ``classes_``, or, for two classes, the probability of
             ``classes_[1]``.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            Where `fit` had any: those of the new cases, by the same names. Not where the estimator
+            names columns of X.
 
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return np.exp(self.predict_log_proba(X, prevalence=prevalence))
+        return np.exp(self.predict_log_proba(X, prevalence=prevalence, covariates=covariates))
 
-    def predict(self, X: Any, *, prevalence: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, prevalence: Any = None, covariates: Any = None) -> NDArray[Any]:
         """Return the most probable class of each row.
 
         Parameters
@@ -84,15 +92,17 @@ class ClassPredictions(ClassifierMixin):
         X : array-like of shape (n_samples, n_features)
         prevalence : mapping, sequence of float, or float, default=None
             See `predict_proba`.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict_proba`.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
         """
-        log_proba = self.predict_log_proba(X, prevalence=prevalence)
+        log_proba = self.predict_log_proba(X, prevalence=prevalence, covariates=covariates)
         return np.asarray(self.classes_[np.argmax(log_proba, axis=1)])
 
-    def expected_error(self, X: Any) -> float:
+    def expected_error(self, X: Any, *, covariates: Any = None) -> float:
         """Return the error rate that the predictive probabilities of these rows imply.
 
         It is the mean over rows of 1 less the largest class probability (section 4 of the paper).
@@ -101,15 +111,17 @@ class ClassPredictions(ClassifierMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict_proba`.
 
         Returns
         -------
         error : float
         """
-        return float(np.mean(1.0 - np.max(self.predict_proba(X), axis=1)))
+        return float(np.mean(1.0 - np.max(self.predict_proba(X, covariates=covariates), axis=1)))
 
     def predict_proba_interval(
-        self, X: Any, *, level: float = 0.9, prevalence: Any = None
+        self, X: Any, *, level: float = 0.9, prevalence: Any = None, covariates: Any = None
     ) -> tuple[Floats, Floats]:
         """Return posterior intervals of the predictive probabilities.
 
@@ -127,13 +139,15 @@ class ClassPredictions(ClassifierMixin):
         level : float, default=0.9
         prevalence : mapping, sequence of float, or float, default=None
             See `predict_proba`.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict_proba`.
 
         Returns
         -------
         lower, upper : ndarrays of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         return predictor.predict_proba_interval(
             rows, level=level, prevalence=prevalence, label=label
         )
@@ -142,13 +156,15 @@ class ClassPredictions(ClassifierMixin):
 class ExplainedPredictions(ClassPredictions):
     """Class probabilities, with explanations."""
 
-    def explain(self, X: Any, *, prevalence: Any = None) -> Explanation:
+    def explain(self, X: Any, *, prevalence: Any = None, covariates: Any = None) -> Explanation:
         """Return the contribution of each kept feature to the log odds of each case.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         prevalence : mapping, sequence of float, or float, default=None
+            See `predict_proba`.
+        covariates : table of shape (n_samples, n_covariates), default=None
             See `predict_proba`.
 
         Returns
@@ -158,17 +174,19 @@ class ExplainedPredictions(ClassPredictions):
             log odds of `predict_proba` is given too. ``pandas.DataFrame(explanation.to_dict())``
             gives a table.
         """
-        predictor, rows, label, features = self._to_predict(X)
+        predictor, rows, label, features = self._to_predict(X, covariates)
         return predictor.explain(rows, features, prevalence=prevalence, label=label)
 
 
 class ResponsePredictions(RegressorMixin):
-    """A predictive distribution for each row, from ``_to_predict(X)``."""
+    """A predictive distribution for each row, from ``_to_predict(X, covariates)``."""
 
     # Returns the predictor and the kept columns of the rows.
-    _to_predict: Callable[[Any], RowsToPredict[ResponsePredictor]]
+    _to_predict: Callable[[Any, Any], RowsToPredict[ResponsePredictor]]
 
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(
+        self, X: Any, return_std: bool = False, *, covariates: Any = None
+    ) -> Floats | tuple[Floats, Floats]:
         """Return the means of the predictive distributions.
 
         Parameters
@@ -176,6 +194,9 @@ class ResponsePredictions(RegressorMixin):
         X : array-like of shape (n_samples, n_features)
         return_std : bool, default=False
             Return the standard deviations too.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            Where `fit` had any: those of the new cases, by the same names. Not where the estimator
+            names columns of X.
 
         Returns
         -------
@@ -183,11 +204,13 @@ class ResponsePredictions(RegressorMixin):
         std : ndarray of shape (n_samples,)
             Only with ``return_std``.
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         mean, std = predictor.mean_and_std(rows, label=label)
         return (mean, std) if return_std else mean
 
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+    def predict_quantiles(
+        self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, covariates: Any = None
+    ) -> Floats:
         """Return quantiles of the predictive distributions.
 
         Parameters
@@ -195,30 +218,34 @@ class ResponsePredictions(RegressorMixin):
         X : array-like of shape (n_samples, n_features)
         quantiles : sequence of float, default=(0.05, 0.5, 0.95)
             Each above 0 and below 1.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict`.
 
         Returns
         -------
         values : ndarray of shape (n_samples, n_quantiles)
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         return predictor.quantiles(rows, quantiles, label=label)
 
-    def predict_log_density(self, X: Any, y: Any) -> Floats:
+    def predict_log_density(self, X: Any, y: Any, *, covariates: Any = None) -> Floats:
         """Return the log predictive densities of given responses.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict`.
 
         Returns
         -------
         log_density : ndarray of shape (n_samples,)
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         return predictor.log_density(rows, _responses(rows, y), label=label)
 
-    def predict_cdf(self, X: Any, y: Any) -> Floats:
+    def predict_cdf(self, X: Any, y: Any, *, covariates: Any = None) -> Floats:
         """Return the predictive probabilities of a response of at most ``y``.
 
         Where the predictions are calibrated, these are uniform on 0 to 1 for new responses (the
@@ -228,12 +255,14 @@ class ResponsePredictions(RegressorMixin):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        covariates : table of shape (n_samples, n_covariates), default=None
+            See `predict`.
 
         Returns
         -------
         probability : ndarray of shape (n_samples,)
         """
-        predictor, rows, label, _ = self._to_predict(X)
+        predictor, rows, label, _ = self._to_predict(X, covariates)
         return predictor.cdf(rows, _responses(rows, y), label=label)
 
 

@@ -3,6 +3,7 @@
 from typing import Any, Literal, Self
 
 from unselected._typing import Floats
+from unselected.estimators.adjusted_fitting import AdjustedRegressionFitting
 from unselected.estimators.exact import ExactEstimator, Prior, checked_gaussian_model
 from unselected.estimators.inputs import check_training
 from unselected.estimators.leave_one_out import (
@@ -51,6 +52,14 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are
         positions counted from 0, even where the columns are named by numbers.
+    covariates : names or numbers of columns, default=None
+        Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
+        the model and are no features; scores, effects and probabilities are adjusted for them.
+        Numbers, booleans, categories or text, of which the first level is the reference. A table
+        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+    preselected_adjusted : bool, default=True
+        With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
+        same covariates.
     ties : {"first", "random"}, default="first"
         How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
@@ -151,6 +160,8 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         correct_selection: bool = True,
         preselected_from: int | None = None,
         always_keep: Any = None,
+        covariates: Any = None,
+        preselected_adjusted: bool = True,
         ties: Ties = "first",
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         prior: Prior = "common",
@@ -163,6 +174,8 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         self.correct_selection = correct_selection
         self.preselected_from = preselected_from
         self.always_keep = always_keep
+        self.covariates = covariates
+        self.preselected_adjusted = preselected_adjusted
         self.ties = ties
         self.concentration_prior = concentration_prior
         self.prior = prior
@@ -170,7 +183,7 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         self.store_scores = store_scores
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and condition the model on the kept features and the selection.
 
         Parameters
@@ -179,6 +192,9 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             At least three numbers, not all equal.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            A DataFrame, a mapping of names to columns, or an array; see the parameter of that name,
+            in place of which they can be given here.
 
         Returns
         -------
@@ -187,10 +203,11 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         """
         self._check_rule()
         model = checked_gaussian_model(self)
-        table = check_training(self, X, y, "numbers")
+        table = check_training(self, X, y, "numbers", covariates)
         rule = self._checked_rule(table, "|COR|")
         how = (bool(self.correct_selection), self.prior == "sparse")
-        self._fit(RegressionFitting(table, rule, *how, model))
+        kind = RegressionFitting if table.covariates is None else AdjustedRegressionFitting
+        self._fit(kind(table, rule, *how, model))
         return self
 
     def loo_predict(self, return_std: bool = False) -> Floats | tuple[Floats, Floats]:

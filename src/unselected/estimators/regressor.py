@@ -59,6 +59,14 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are
         positions counted from 0, even where the columns are named by numbers.
+    covariates : names or numbers of columns, default=None
+        Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
+        the model and are no features; scores, effects and probabilities are adjusted for them.
+        Numbers, booleans, categories or text, of which the first level is the reference. A table
+        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+    preselected_adjusted : bool, default=True
+        With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
+        same covariates.
     correct_selection : bool, default=True
         Condition on the selection. False gives the usual, uncorrected posterior.
     marginals : {"auto", "normal", "raw"}, default="auto"
@@ -142,6 +150,8 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         threshold: float | None = None,
         preselected_from: int | None = None,
         always_keep: Any = None,
+        covariates: Any = None,
+        preselected_adjusted: bool = True,
         correct_selection: bool = True,
         marginals: Literal["auto", "normal", "raw"] = "auto",
         prior: Literal["auto", "common", "sparse"] = "auto",
@@ -154,6 +164,8 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         self.threshold = threshold
         self.preselected_from = preselected_from
         self.always_keep = always_keep
+        self.covariates = covariates
+        self.preselected_adjusted = preselected_adjusted
         self.correct_selection = correct_selection
         self.marginals = marginals
         self.prior = prior
@@ -162,7 +174,7 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         self.store_scores = store_scores
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, covariates: Any = None) -> Self:
         """Select features, fit the regressions, and learn their weights from cases left out.
 
         Parameters
@@ -173,13 +185,16 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
             At least three numbers, not all equal.
         groups : array-like of shape (n_samples,), default=None
             Cases of the same group, such as samples of one patient, stay together in every fold.
+        covariates : table of shape (n_samples, n_covariates), default=None
+            A DataFrame, a mapping of names to columns, or an array; see the parameter of that name,
+            in place of which they can be given here.
 
         Returns
         -------
         self : SelectiveRegressor
             The fitted estimator. After an error it is unchanged.
         """
-        fitting = self._new_fitting(X, y, groups)
+        fitting = self._new_fitting(X, y, groups, covariates)
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
@@ -187,13 +202,13 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         self._remember(fitting, learned)
         return self
 
-    def _new_fitting(self, X: Any, y: Any, groups: Any) -> ResponseStackFitting:
+    def _new_fitting(self, X: Any, y: Any, groups: Any, covariates: Any) -> ResponseStackFitting:
         """Check all parameters and the table."""
         self._check_rule()
         check_choice("marginals", self.marginals, ("auto", "normal", "raw"))
         check_choice("prior", self.prior, ("auto", "common", "sparse"))
         check_choice("dependence", self.dependence, tuple(_KINDS))
-        table = check_training(self, X, y, "numbers")
+        table = check_training(self, X, y, "numbers", covariates)
         rule = self._checked_rule(table, "|COR|")
         rule, ks = self._numbers_of_features(rule, table)
         guarded, guard = self.dependence != "none", self.dependence
@@ -259,6 +274,7 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         for left in sets_of_splits(splits, y.size):
             learned = fitting.learned(left)
             rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
+            rows = fitting.table.with_covariates(rows, left.asked)
             mean[left.asked], std[left.asked] = learned.stack.mean_and_std(
                 np.asarray(rows, dtype=np.float64)
             )

@@ -30,17 +30,24 @@ from unselected.estimators.response_candidates import (
     null_candidate,
 )
 from unselected.estimators.stack_fitting import on_step
+from unselected.fitted.adjusted_regression import FittedAdjustedRegression
 from unselected.fitted.json_response_stack import PriorOfResponse
 from unselected.fitted.regression import FittedRegression
-from unselected.fitted.response_stack import FittedResponseStack, ResponseMember
+from unselected.fitted.response_stack import Adjusted, FittedResponseStack, ResponseMember
 from unselected.models.direct_regression import DirectRegression
 from unselected.models.gaussian import GaussianModel
 from unselected.models.regression import RegressionModel
+from unselected.models.response_covariates import FeatureSlopes, ResponseCovariates
 from unselected.selection.families import FamilyScores
-from unselected.selection.leaving_out import Marginals, response_scores_without
+from unselected.selection.leaving_out import (
+    Marginals,
+    adjusted_family_scores_without,
+    response_scores_without,
+)
 from unselected.selection.record import Selection
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.normal_scores import NormalScores
@@ -122,20 +129,39 @@ class ResponseStackFitting(AverageFitting):
     ) -> list[list[FamilyScores]]:
         """Return the scores without each set of cases; see `response_scores_without`."""
         t = self.table
+        if t.covariates is not None:
+            design = Design.along(t.covariates.Z, y)
+            return adjusted_family_scores_without(
+                t.X, design, t.label, sets, new_stream, marginals, keys
+            )
         return response_scores_without(t.X, y, t.label, sets, new_stream, marginals, keys)
 
+    def given_covariates(self, y: Floats, cases: Ints) -> ResponseCovariates | None:
+        """Return what the covariates of some cases say of their responses, (cases,)."""
+        known = self.table.covariates
+        if known is None:
+            return None
+        return ResponseCovariates.learn(known.basis, known.coded[cases], y)
+
     def main(
-        self, scores: FamilyScores, selection: Selection[Any], y_mean: float
-    ) -> FittedRegression:
-        """Return the model of features given the response, conditioned on a selection."""
+        self, scores: FamilyScores, selection: Selection[Any], y: Floats, cases: Ints
+    ) -> FittedRegression | FittedAdjustedRegression:
+        """Return the model of features given the response, conditioned on a selection.
+
+        ``y`` has the responses of all cases, of which ``cases`` gave the scores.
+        """
         assert scores.real is not None
         event = selection.event if self.corrected else selection.event.emptied()
         features = self.features
         if features.least_fraction is not None:
             features = replace(features, least_fraction=1.0 / max(1, selection.n_features))
-        moments = scores.real.take(selection.indices)
-        statistics = LineStatistics(moments, y_mean)
-        return FittedRegression(RegressionModel(features), statistics, event.real.merged(), None)
+        moments, merged = scores.real.take(selection.indices), event.real.merged()
+        known = self.table.covariates
+        if known is not None:
+            unit = Design.along(known.Z, y).without(cases).unit
+            return FittedAdjustedRegression(features, moments, merged, known.basis, unit, None)
+        statistics = LineStatistics(moments, float(y[cases].mean()))
+        return FittedRegression(RegressionModel(features), statistics, merged, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +219,11 @@ class _Learning:
         content = ContentKeys.read(table.X, left, score)
         responses = {False: y}
         if fitting.guarded:
-            clipped = _clipped(y, y[left.kept])
+            base = np.zeros(y.size)
+            given = fitting.given_covariates(y[left.kept], left.kept)
+            if given is not None and table.covariates is not None:
+                base = given.mean(table.covariates.coded)
+            clipped = base + _clipped(y - base, (y - base)[left.kept])
             responses |= {True: clipped} if np.any(clipped[left.kept] != y[left.kept]) else {}
         groups = None if fitting.groups is None else fitting.groups[left.kept]
         n_divisions = content.n_divisions if fitting.guarded else 0
@@ -233,7 +263,7 @@ class _Learning:
         self, view: View, left: LeftOut, scores: FamilyScores, columns: KeptValues
     ) -> Iterator[ResponseFit]:
         """Yield the regressions of each number of features and kind without a set of cases."""
-        fitting, y = self.fitting, self.responses[view.clipped][left.kept]
+        fitting, y = self.fitting, self.responses[view.clipped]
         widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
         train, asked = (
             np.asarray(columns.take(rows, widest), dtype=np.float64)
@@ -242,39 +272,53 @@ class _Learning:
         if view.marginals == "normal":
             normal = NormalScores.learn(train)
             train, asked = normal.apply(train), normal.apply(asked)
+        cases = _Cases.of(fitting.table, left, train, asked, y[left.kept])
         for k in fitting.ks:
             selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
             places = np.searchsorted(widest.indices, selection.indices)
             for kind in fitting.kinds:
                 model: DirectRegression | InverseRegression
                 if kind == "inverse":
-                    model = self._inverse(scores, selection, train[:, places], y)
+                    main = fitting.main(scores, selection, y, left.kept)
+                    model = self._inverse(main.lines, cases.train[:, places], cases)
                 else:
                     quadratic = kind == "quadratic"
-                    model = DirectRegression.fit(train[:, places], y, quadratic=quadratic)
-                yield ResponseFit(selection, model, *model.laws(asked[:, places]))
+                    model = DirectRegression.fit(
+                        cases.train[:, places], cases.y, quadratic=quadratic, n=cases.n
+                    )
+                yield ResponseFit(selection, model, *cases.laws(model, places))
 
     def _inverse(
-        self, scores: FamilyScores, selection: Selection[Any], train: Floats, y: Floats
+        self, lines: tuple[Floats, Floats, Floats], train: Floats, cases: "_Cases"
     ) -> InverseRegression:
         """Return the features given the response, conditioned on the selection."""
+        y = cases.y
         center, unit = float(y.mean()), float(y.std()) or 1.0
-        lines = self.fitting.main(scores, selection, center).lines
         independence = self.fitting.independence
-        factor = np.zeros((0, selection.indices.size))
+        factor = np.zeros((0, train.shape[1]))
         if min(independence) < 1.0:
             factor = residual_factor(train, (y - center) / unit)
-        return InverseRegression(*lines, factor, y.size, center, unit, independence)
+        return InverseRegression(*lines, factor, cases.n, center, unit, independence)
 
     @property
     def _cases(self) -> HeldOutResponses:
         """The responses left out, with what is known of them without features."""
         y, folds = self.responses[False], self.sets[1:]
-        sizes = [left.asked.size for left in folds]
-        known = [law_of_response(y[left.kept]) for left in folds]
-        center, squares, df = (np.repeat(each, sizes) for each in zip(*known, strict=True))
+        known = [self._laws_without_features(left) for left in folds]
+        center, squares, df = (np.concatenate(each) for each in zip(*known, strict=True))
         asked = np.concatenate([y[left.asked] for left in folds])
         return HeldOutResponses(asked, df, center, squares, self._weight_of_case)
+
+    def _laws_without_features(self, left: LeftOut) -> tuple[Floats, Floats, Floats]:
+        """Return what is known of the cases asked for from the others, without their features."""
+        y, table = self.responses[False][left.kept], self.fitting.table
+        given = self.fitting.given_covariates(y, left.kept)
+        if given is None or table.covariates is None:
+            laws: Any = law_of_response(y)
+        else:
+            laws = given.law(table.covariates.coded[left.asked])
+        center, squares, df = (np.broadcast_to(each, left.asked.shape) for each in laws)
+        return center, squares, df
 
     @property
     def _weight_of_case(self) -> float:
@@ -333,16 +377,81 @@ class _Learning:
             )
             for fit, each in kept
         )
-        y, names = self.responses[view.clipped][left.kept], self.fitting.table.names
-        center, squares, df = law_of_response(self.responses[False][left.kept])
+        y, table = self.responses[view.clipped], self.fitting.table
+        values: Floats = np.asarray(table.X[:, indices], dtype=np.float64)[left.kept]
+        normal = NormalScores.learn(values) if is_normal else None
+        scored = values if normal is None else normal.apply(values)
+        adjusted, (center, squares, df) = self._adjusted(view, scored)
         law = PriorOfResponse(center, squares, df, null / total, outlier / total)
-        normal = None
-        if is_normal:
-            normal = NormalScores.learn(np.asarray(self.fitting.table.X[:, indices])[left.kept])
-        main = self.fitting.main(scores, selection, float(y.mean()))
-        own_names = None if names is None else names[indices]
-        stack = FittedResponseStack(members, law, main, is_normal, normal, own_names)
+        main = self.fitting.main(scores, selection, y, left.kept)
+        names = None if table.names is None else table.names[indices]
+        stack = FittedResponseStack(members, law, main, is_normal, normal, names, adjusted)
         return stack, replace(selection, ties=None)
+
+    def _adjusted(
+        self, view: View, X: Floats
+    ) -> tuple[Adjusted | None, tuple[float, float, float]]:
+        """Return what covariates say of response and columns, and the law of a typical response.
+
+        With covariates the law is of what they leave of it.
+        """
+        known, kept = self.fitting.table.covariates, self.sets[0].kept
+        if known is None:
+            return None, law_of_response(self.responses[False][kept])
+        coded = known.coded[kept]
+        seen, fitted = (
+            ResponseCovariates.learn(known.basis, coded, self.responses[clipped][kept])
+            for clipped in (False, view.clipped)
+        )
+        slopes = FeatureSlopes.learn(known.basis, coded, X)
+        squares = (seen.squares or 1.0) * (1.0 + 1.0 / seen.n)
+        return Adjusted(fitted, slopes), (0.0, squares, max(seen.n - seen.rank, 2.5))
+
+
+class _Cases(NamedTuple):
+    """Cases as regressions see them: without what their covariates say, where they have any.
+
+    Attributes
+    ----------
+    train, asked : arrays of shape (cases, columns)
+    y : array of shape (training cases,)
+    n : int
+        Training cases, less the directions of their covariates.
+    center, factor : arrays of shape (asked cases,), or numbers
+        What covariates add to a predicted response, and by what they multiply its variance.
+    """
+
+    train: Floats
+    asked: Floats
+    y: Floats
+    n: int
+    center: Any
+    factor: Any
+
+    @classmethod
+    def of(
+        cls, table: TrainingTable, left: LeftOut, train: Floats, asked: Floats, y: Floats
+    ) -> "_Cases":
+        """Return the cases of a fit without some cases."""
+        if table.covariates is None:
+            return cls(train, asked, y, y.size, 0.0, 1.0)
+        basis, coded = table.covariates.basis, table.covariates.coded
+        before, new = coded[left.kept], coded[left.asked]
+        slopes = FeatureSlopes.learn(basis, before, train)
+        response = ResponseCovariates.learn(basis, before, y)
+        return cls(
+            slopes.residuals(before, train),
+            slopes.residuals(new, asked) / np.sqrt(response.factor(new))[:, np.newaxis],
+            y - response.mean(before),
+            response.n_free,
+            response.mean(new),
+            response.factor(new),
+        )
+
+    def laws(self, model: Any, places: Ints) -> tuple[Floats, Floats]:
+        """Return locations and squared scales of the responses of the cases asked for."""
+        location, squares = model.laws(self.asked[:, places])
+        return self.center + np.sqrt(self.factor) * location, squares * self.factor
 
 
 def _check_variation_left(y: Floats, sets: list[LeftOut]) -> None:

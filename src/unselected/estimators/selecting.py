@@ -19,8 +19,10 @@ from unselected._warnings import warn
 from unselected.columns.blocks import Columns, check_finite
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.cautions import check_selection
+from unselected.estimators.covariates import features_of, resolve_covariates, with_coded
+from unselected.estimators.finding_columns import find_columns
 from unselected.estimators.fitting import Fitting
-from unselected.estimators.inputs import TrainingTable, check_rows, find_columns
+from unselected.estimators.inputs import TrainingTable, check_rows
 from unselected.estimators.panel import panel_of
 from unselected.estimators.parameters import (
     check_choice,
@@ -32,11 +34,11 @@ from unselected.estimators.parameters import (
 from unselected.estimators.predicting import RowsToPredict
 from unselected.fitted.effects import FeatureEffects, feature_effects
 from unselected.fitted.predictor import column_label
-from unselected.selection.events import Statistic
 from unselected.selection.record import E, Selection, Ties
 from unselected.selection.rules import SelectionRule
 from unselected.selection.scores import Scores
 from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.moments import Statistic
 
 # Stands for the number of features that k="loo" will choose.
 CHOSEN_LATER = -1
@@ -55,6 +57,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
     correct_selection: bool
     preselected_from: int | None
     always_keep: Any
+    covariates: Any = None
     ties: Ties
     store_scores: bool
     random_state: Any
@@ -114,6 +117,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
             The kept columns, unchanged.
         """
         check_is_fitted(self)
+        X = features_of(self.covariates, X)
         rows = self._checked_rows(X)
         if isinstance(X, ColumnSource) or (isinstance(rows, ColumnSource) and not issparse(X)):
             return rows[:, self.selection_.indices]
@@ -159,9 +163,11 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
             return X
         return X[:, indices]
 
-    def _to_predict(self, X: Any) -> RowsToPredict[Any]:
+    def _to_predict(self, X: Any, covariates: Any) -> RowsToPredict[Any]:
         check_is_fitted(self)
+        X, given = resolve_covariates(self.covariates, covariates, X)
         rows = self._kept_of(self._checked_rows(X))
+        rows = with_coded(rows, self._predictor.coding, given)
         return RowsToPredict(self._predictor, rows, self._label_kept, self._features_kept)
 
     @property
@@ -305,7 +311,9 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         scores, selection = self._selected(fitting)
         self._before_conditioning(fitting, selection)
         predictor = fitting.predictor(scores, selection)
-        predictor = replace(predictor, ranges=fitting.ranges(selection))
+        predictor = replace(
+            predictor, ranges=fitting.ranges(selection), coding=fitting.table.coding
+        )
         learned = self._learned(predictor.fitted)
         n_always = fitting.rule.always.size
         self._remember_selection(fitting.table, selection, scores, n_always)

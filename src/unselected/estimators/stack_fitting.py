@@ -22,6 +22,7 @@ from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import Fit, Weighed, normalized, preferred
+from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
 from unselected.fitted.gaussian import FittedGaussian
@@ -29,10 +30,15 @@ from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
 from unselected.selection.families import FamilyScores
-from unselected.selection.leaving_out import Marginals, family_scores_without
+from unselected.selection.leaving_out import (
+    Marginals,
+    adjusted_family_scores_without,
+    family_scores_without,
+)
 from unselected.selection.record import Selection
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
@@ -109,6 +115,10 @@ class StackFitting(AverageFitting):
     ) -> list[list[FamilyScores]]:
         """Return the scores without each set of cases; see `family_scores_without`."""
         t = self.table
+        if t.covariates is not None:
+            return adjusted_family_scores_without(
+                t.X, t.design, t.label, sets, new_stream, marginals, keys
+            )
         sizes = tuple(np.bincount(t.y, minlength=t.classes.size).tolist())
         return family_scores_without(
             t.X,
@@ -121,6 +131,13 @@ class StackFitting(AverageFitting):
             keys,
             binary=is_quick(sizes),
         )
+
+
+class _CaseCovariates(NamedTuple):
+    """What the covariates of some cases say of their classes, and the sizes of these."""
+
+    covariates: ClassCovariates
+    sizes: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,25 +235,41 @@ class _Learning:
             normal = NormalScores.learn(train[:, ~is_binary])
             train[:, ~is_binary] = normal.apply(train[:, ~is_binary])
             asked[:, ~is_binary] = normal.apply(asked[:, ~is_binary])
+        given, table = self._given_covariates(left), fitting.table
         for k in fitting.ks:
             selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
             places = np.searchsorted(widest.indices, selection.indices)
-            fitted = self._fitted(scores, selection)
-            y = fitting.table.y[left.kept]
+            fitted = self._fitted(scores, selection, given)
             within = None
             if fitting.guarded == "auto":
-                within = fitted.within_classes(train[:, places], y)
+                rows = table.with_covariates(train[:, places], left.kept)
+                within = fitted.within_classes(rows, table.y[left.kept])
             predictor = ClassPredictor(fitted, within=within)
-            evidence = predictor.log_evidence(asked[:, places])
-            yield Fit(k, selection, is_binary[places], predictor, evidence, left)
+            rows = table.with_covariates(asked[:, places], left.asked)
+            evidence = predictor.log_evidence(rows)
+            log_prior = np.broadcast_to(predictor.log_prior(rows), evidence.shape[1:])
+            yield Fit(k, selection, is_binary[places], predictor, evidence, log_prior, left)
 
-    def _fitted(self, scores: FamilyScores, selection: Selection[Any]) -> FittedFamilies:
+    def _given_covariates(self, left: LeftOut) -> _CaseCovariates | None:
+        """Return what the covariates of the cases that are not left out say of their classes."""
+        table = self.fitting.table
+        if table.covariates is None:
+            return None
+        y, pseudocounts = table.y[left.kept], self.fitting.models.pseudocounts
+        coded = table.covariates.coded[left.kept]
+        learned = ClassCovariates.fit(table.covariates.basis, coded, y, pseudocounts)
+        return _CaseCovariates(learned, np.bincount(y, minlength=table.classes.size))
+
+    def _fitted(
+        self, scores: FamilyScores, selection: Selection[Any], given: _CaseCovariates | None
+    ) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
         fitting, indices = self.fitting, selection.indices
         event = selection.event if fitting.corrected else selection.event.emptied()
         classes = fitting.table.classes
         is_binary = scores.of_binary(indices)
-        binary = real = None
+        binary = None
+        real: FittedGaussian | FittedAdjustedGaussian | None = None
         least: Any = {"least_fraction": 1.0 / max(1, selection.n_features)}
         models = fitting.models
         if is_binary.any() or scores.real is None:  # also where nothing was kept
@@ -254,7 +287,14 @@ class _Learning:
             gaussian = models.real
             if gaussian.least_fraction is not None:
                 gaussian = replace(gaussian, **least)
-            real = FittedGaussian(gaussian, moments, event.real, models.pseudocounts, classes, None)
+            counts = models.pseudocounts
+            if given is None:
+                real = FittedGaussian(gaussian, moments, event.real, counts, classes, None)
+            else:
+                merged = event.real.merged()
+                real = FittedAdjustedGaussian(
+                    gaussian, moments, merged, *given, counts, classes, None
+                )
         return FittedFamilies(is_binary, binary, real, None, scores.real is not None)
 
     def _stack(

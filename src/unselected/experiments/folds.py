@@ -18,7 +18,8 @@ from sklearn.utils.validation import has_fit_parameter
 from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.columns.sources import ArrayColumns
-from unselected.estimators.inputs import TrainingTable, find_columns
+from unselected.estimators.finding_columns import find_columns
+from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
 from unselected.experiments.replicates import run_replicates

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from unselected import __version__
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.files.writing import write_text
+from unselected.fitted.adjusted_bits import FittedAdjustedBits
+from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
+from unselected.fitted.adjusted_regression import FittedAdjustedRegression
 from unselected.fitted.base import Fitted, GuardedClasses
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.effects import FeatureEffects, feature_effects
@@ -126,6 +129,9 @@ _KINDS: dict[str, type[Fitted]] = {
         FittedBernoulli,
         FittedGaussian,
         FittedRegression,
+        FittedAdjustedBits,
+        FittedAdjustedGaussian,
+        FittedAdjustedRegression,
         FittedMixture,
         FittedFactorClasses,
         FittedFactorResponse,
@@ -215,8 +221,16 @@ def _parse(content: bytes) -> SavedModel:
     kind = _KINDS[document["kind"]]
     common = ("format", "version", "kind", "names", "selection", "provenance")
     guards = _GUARDS if issubclass(kind, GuardedClasses) else ()
-    check_record(document, "the file", (*common, *kind.keys), (*guards, *kind.optional, "ranges"))
+    check_record(
+        document, "the file", (*common, *kind.keys), (*guards, *kind.optional, "ranges", "coding")
+    )
     predictor = predictor_of(kind.from_json(document), document)
+    coded = 0 if predictor.coding is None else predictor.coding.n_coded
+    if coded != predictor.fitted.n_covariates:
+        raise Fault(
+            f"coding makes {coded} columns of covariates, and the model has "
+            f"{predictor.fitted.n_covariates}."
+        )
     selection = _parse_selection(document["selection"], predictor.fitted)
     return SavedModel(predictor, selection, _parse_provenance(document["provenance"]))
 

@@ -2,6 +2,9 @@
 
 Public modules
 --------------
+adjusted_bits  binary features given covariates
+adjusted_gaussian  naive Bayes of real-valued features, given covariates
+adjusted_regression  a real response and covariates
 base          the contract of every fitted model
 bernoulli     naive Bayes of binary features
 covariate_coding  how covariates become numbers

@@ -18,7 +18,8 @@ from unselected.fitted.effects import Effect
 from unselected.fitted.json_checks import Entries
 from unselected.models.two_groups import FractionSummary, summarize_fraction
 from unselected.omission.real import log_real_omission
-from unselected.selection.events import RealEvent, Statistic
+from unselected.selection.events import RealEvent
+from unselected.statistics.moments import Statistic
 
 Seen = dict[str, NDArray[Any]]
 
@@ -28,6 +29,20 @@ class Related(NamedTuple):
 
     fraction: FractionSummary
     probability: Floats
+
+
+class GivenCovariates(NamedTuple):
+    """Features of rows as they would be with the mean covariates, and how uncertain that is.
+
+    Attributes
+    ----------
+    values : array of shape (rows, k)
+    scale : array of shape (rows,) or None
+        Factor of the deviations of all features; None without covariates.
+    """
+
+    values: Floats
+    scale: Floats | None
 
 
 # Entries of a feature's description that do not come from the model.
@@ -58,6 +73,11 @@ class Fitted(ABC):
     @abstractmethod
     def n_columns(self) -> int:
         """The number of kept columns."""
+
+    @property
+    def n_covariates(self) -> int:
+        """The number of coded covariates that rows have behind the kept columns."""
+        return 0
 
     @property
     def statistic(self) -> Statistic:
@@ -210,6 +230,17 @@ class FittedClasses(Fitted):
     def log_psi(self) -> Floats:
         """Log of the class probabilities before any feature is seen."""
 
+    def log_prior(self, rows: NDArray[Any]) -> Floats:  # noqa: ARG002
+        """Return the log class probabilities of rows before their features are seen.
+
+        The shape is (G,), or (rows, G) where they depend on covariates.
+        """
+        return self.log_psi
+
+    def given_covariates(self, rows: NDArray[Any]) -> GivenCovariates:
+        """Return the features of rows as they would be with the mean covariates."""
+        return GivenCovariates(np.asarray(rows, dtype=np.float64), None)
+
     @abstractmethod
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class), shape (rows, classes), for rows as the model sees them."""
@@ -239,6 +270,10 @@ class GuardedClasses(FittedClasses, ExactFitted):
     @abstractmethod
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, classes)."""
+
+    def residuals(self, rows: NDArray[Any], y: NDArray[np.intp]) -> NDArray[Any]:  # noqa: ARG002
+        """Return the kept columns of training rows, without what covariates say of them."""
+        return rows
 
     @abstractmethod
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:

@@ -81,7 +81,8 @@ class Explanation:
         With more than two classes there is a column for each class, with its label as suffix.
         """
         n = len(self.contributions)
-        columns = {"prior": np.broadcast_to(self.prior, (n, *self.prior.shape))}
+        shape = (n, *self.contributions.shape[2:])
+        columns = {"prior": np.broadcast_to(self.prior, shape)}
         columns |= {str(name): self.contributions[:, j] for j, name in enumerate(self.features)}
         columns |= {"total": self.total, "log_odds": self.log_odds, "difference": self.difference}
         if self.classes.size == 2:
@@ -120,7 +121,7 @@ def explain(
     ----------
     predictor : ClassPredictor
     rows : array of shape (n, k)
-    log_psi : array of shape (G,)
+    log_psi : array of shape (G,) or (n, G)
         Logs of the class probabilities before any feature is seen.
     features : array of shape (k,)
     """
@@ -142,7 +143,7 @@ def path_contributions(
     terms : list of (average, log weight, evidence)
         Of each model: its likelihoods, its log weight, and log P(x | class) of rows by likelihood,
         (likelihoods, rows, G).
-    log_psi : array of shape (G,)
+    log_psi : array of shape (G,) or (rows, G)
 
     Yields
     ------

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats
 from unselected.dependence.correlated import FeatureLaws, WithinClasses, log_independent
-from unselected.fitted.base import GuardedClasses, Related, Seen, real_rows
+from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
+from unselected.fitted.base import GivenCovariates, GuardedClasses, Related, Seen, real_rows
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.effects import Effect, widened
 from unselected.fitted.gaussian import FittedGaussian
@@ -37,7 +38,7 @@ class FittedFamilies(GuardedClasses):
     is_binary : array of shape (k,)
         Which of the kept columns are binary.
     binary : FittedBernoulli or None
-    real : FittedGaussian or None
+    real : FittedGaussian, FittedAdjustedGaussian or None
         Of the values as they are scored: normal scores, or the values themselves.
     names : array of shape (k,) or None
     in_mixed_table : bool
@@ -49,12 +50,12 @@ class FittedFamilies(GuardedClasses):
 
     is_binary: Bools
     binary: FittedBernoulli | None
-    real: FittedGaussian | None
+    real: FittedGaussian | FittedAdjustedGaussian | None
     names: NDArray[Any] | None
     in_mixed_table: bool = False
 
     @property
-    def _first(self) -> FittedBernoulli | FittedGaussian:
+    def _first(self) -> FittedBernoulli | FittedGaussian | FittedAdjustedGaussian:
         first = self.binary or self.real
         assert first is not None
         return first
@@ -97,6 +98,31 @@ class FittedFamilies(GuardedClasses):
         """Arrays of the posterior, which are finite if the model's numbers are consistent."""
         return [array for _, fitted in self._parts for array in fitted.numbers]
 
+    @property
+    def n_covariates(self) -> int:
+        """The number of coded covariates behind the kept columns."""
+        return self._first.n_covariates
+
+    def log_prior(self, rows: NDArray[Any]) -> Floats:
+        """Return the log class probabilities of rows before their features are seen."""
+        return self._first.log_prior(self._real_of(rows)) if self.n_covariates else self.log_psi
+
+    def _real_of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the real-valued columns of rows, with covariates behind them."""
+        return np.hstack([rows[:, : self.n_columns][:, ~self.is_binary], rows[:, self.n_columns :]])
+
+    def given_covariates(self, rows: NDArray[Any]) -> GivenCovariates:
+        """Return the features of rows as they would be with the mean covariates."""
+        if not self.n_covariates:
+            return super().given_covariates(rows)
+        return self._first.given_covariates(rows)
+
+    def residuals(self, rows: NDArray[Any], y: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the kept columns of training rows, without what covariates say of them."""
+        if not self.n_covariates or self.real is None:
+            return rows
+        return self.real.residuals(rows, y)
+
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> Floats:
         """Return rows of the kept columns, in their order, as numbers; NaN is missing."""
         return real_rows(X, label, missing_allowed=True)
@@ -107,11 +133,12 @@ class FittedFamilies(GuardedClasses):
         if self.binary is not None:
             total += self.binary.log_evidence(rows[:, self.is_binary])
         if self.real is not None:
-            values, laws = rows[:, ~self.is_binary], self.real.laws
+            (values, scale), laws = self.real.given_covariates(self._real_of(rows)), self.real.laws
             size = max(1, _BLOCK // max(1, laws.location.size))
             for start in range(0, len(rows), size):
                 block = slice(start, start + size)
-                total[block] += log_independent(values[block], laws).sum(axis=1)
+                own = None if scale is None else scale[block]
+                total[block] += log_independent(values[block], laws, own).sum(axis=1)
         return total
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -120,11 +147,12 @@ class FittedFamilies(GuardedClasses):
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return log P(x_j | class) at the mean of the posterior, shape (rows, k, G)."""
-        logs = np.zeros((*rows.shape, self.classes.size))
+        logs = np.zeros((len(rows), self.n_columns, self.classes.size))
         if self.binary is not None:
             logs[:, self.is_binary] = self.binary.log_by_feature(rows[:, self.is_binary])
         if self.real is not None:
-            logs[:, ~self.is_binary] = log_independent(rows[:, ~self.is_binary], self.real.laws)
+            values, scale = self.real.given_covariates(self._real_of(rows))
+            logs[:, ~self.is_binary] = log_independent(values, self.real.laws, scale)
         return logs
 
     @cached_property
@@ -143,7 +171,11 @@ class FittedFamilies(GuardedClasses):
         """Return correlations within classes, and variances by class and feature."""
         real = ~self.is_binary
         return WithinClasses.of_features(
-            rows, y, self.classes.size, real, differ=self.in_mixed_table or bool(real.any())
+            self.residuals(rows, y),
+            y,
+            self.classes.size,
+            real,
+            differ=self.in_mixed_table or bool(real.any()),
         )
 
     @property
@@ -220,10 +252,10 @@ class FittedFamilies(GuardedClasses):
             for family in check_list(entries["families"], "families")
         ]
         is_binary = np.array([family == "binary" for family in families], dtype=bool)
-        binary, real = (
-            _parse_family(entries[name], name, kind)
-            for name, kind in (("binary", FittedBernoulli), ("real", FittedGaussian))
-        )
+        binary = _parse_family(entries["binary"], "binary", FittedBernoulli)
+        adjusted = isinstance(entries["real"], dict) and "covariates" in entries["real"]
+        kind = FittedAdjustedGaussian if adjusted else FittedGaussian
+        real = _parse_family(entries["real"], "real", kind)
         for columns, fitted, name in ((is_binary, binary, "binary"), (~is_binary, real, "real")):
             if (0 if fitted is None else fitted.n_columns) != int(columns.sum()):
                 raise Fault(f"families has {int(columns.sum())} {name} columns, {name} others.")

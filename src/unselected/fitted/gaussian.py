@@ -103,17 +103,7 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return log P(x_j | class) at the mean of the posterior, (rows, k, G); 0 for constants."""
-        varying = self.posterior.contrasts.varying
-        nodes, weights = self.posterior.of_features()
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(weights)
-        logs = np.zeros((len(rows), varying.size, self.classes.size))
-        for g, code in enumerate(self._codes):
-            law = nodes.law(code)
-            for j, by_node in zip(np.flatnonzero(varying), law.by_feature(rows), strict=True):
-                mixed = log_sum(by_node + log_weights[j], axis=1)
-                logs[:, j, g] = np.where(np.isnan(rows[:, j]), 0.0, mixed)
-        return logs
+        return log_of_features(self.posterior, self._codes, rows)
 
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
         """Return correlations and variances of the kept columns within classes."""
@@ -122,25 +112,22 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
     @cached_property
     def laws(self) -> FeatureLaws:
         """Where single features lie in each class, and the variance in a class of mean size."""
-        nodes, weights = self.posterior.of_features()
-        laws = [nodes.law(code) for code in self._codes]
-        varying = laws[0].varying
-        location = np.zeros((self.classes.size, varying.size))
-        variance = np.ones(varying.size)
-        location[:, varying] = [np.sum(law.loc * weights[varying], axis=1) for law in laws]
-        squares = [np.sum(law.squares * weights[varying], axis=1) / law.df for law in laws]
-        variance[varying] = np.mean(squares, axis=0)
-        df = float(np.mean(laws[0].df)) if varying.any() else 1.0
-        return FeatureLaws(location, variance, df, varying)
+        return laws_of(self.posterior, self._codes)
 
     @property
-    def _means(self) -> Floats:
+    def means(self) -> Floats:
+        """The means of the classes, shape (G, k)."""
         return np.asarray(self.moments.center + self.moments.offset)
+
+    @property
+    def known(self) -> Floats:
+        """Known values of each class, shape (G, k)."""
+        return np.broadcast_to(self.moments.n, self.means.shape)
 
     @property
     def _deviation(self) -> Floats:
         """The deviations of the features within classes, shape (k,)."""
-        n = np.broadcast_to(self.moments.n, self._means.shape).sum(axis=0)
+        n = self.known.sum(axis=0)
         return np.asarray(np.sqrt(self.moments.within / (n - self.classes.size)))
 
     @property
@@ -155,15 +142,10 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
 
     def effects(self, tails: Floats) -> tuple[Seen, dict[str, Effect]]:
         """Return means by class, and their differences in units of the deviation within classes."""
-        G, means = self.classes.size, self._means
+        means = self.means
         seen = {f"mean_in_{label}": mean for label, mean in zip(self.classes, means, strict=True)}
-        if G == 2:
-            directions = {"mean_difference": np.array([-1.0, 1.0])}
-        else:
-            each = zip(self.classes, np.eye(G) - 1.0 / G, strict=True)
-            directions = {f"mean_difference_{label}": direction for label, direction in each}
         effects = {}
-        for name, direction in directions.items():
+        for name, direction in class_directions(self.classes).items():
             law = standardized_effect(self.posterior, direction)
             naive = ratio(direction @ self.moments.offset, self._deviation)
             effects[name] = Effect(naive, *summary(law, tails).T)
@@ -171,8 +153,7 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:  # noqa: ARG002
         """Return means and known values by class, and the deviation within classes."""
-        means, deviation = self._means, self._deviation
-        n = np.broadcast_to(self.moments.n, means.shape)
+        means, deviation, n = self.means, self._deviation, self.known
         return [
             {
                 "means": means[:, column].tolist(),
@@ -220,3 +201,41 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
             classes=parse_classes(entries["classes"], G),
             names=parse_names(entries["names"], moments.size),
         )
+
+
+def class_directions(classes: NDArray[Any]) -> dict[str, Floats]:
+    """Return the names of the effects, and the combinations of class means that they are."""
+    G = classes.size
+    if G == 2:
+        return {"mean_difference": np.array([-1.0, 1.0])}
+    each = zip(classes, np.eye(G) - 1.0 / G, strict=True)
+    return {f"mean_difference_{label}": direction for label, direction in each}
+
+
+def log_of_features(posterior: GaussianPosterior, codes: Floats, rows: Floats) -> Floats:
+    """Return log P(x_j | code) at the mean of the posterior, (rows, k, codes); 0 for constants."""
+    varying = posterior.contrasts.varying
+    nodes, weights = posterior.of_features()
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
+    logs = np.zeros((len(rows), varying.size, len(codes)))
+    for g, code in enumerate(codes):
+        law = nodes.law(code)
+        for j, by_node in zip(np.flatnonzero(varying), law.by_feature(rows), strict=True):
+            mixed = log_sum(by_node + log_weights[j], axis=1)
+            logs[:, j, g] = np.where(np.isnan(rows[:, j]), 0.0, mixed)
+    return logs
+
+
+def laws_of(posterior: GaussianPosterior, codes: Floats) -> FeatureLaws:
+    """Return where single features lie given each code, and their mean variance."""
+    nodes, weights = posterior.of_features()
+    laws = [nodes.law(code) for code in codes]
+    varying = laws[0].varying
+    location = np.zeros((len(codes), varying.size))
+    variance = np.ones(varying.size)
+    location[:, varying] = [np.sum(law.loc * weights[varying], axis=1) for law in laws]
+    squares = [np.sum(law.squares * weights[varying], axis=1) / law.df for law in laws]
+    variance[varying] = np.mean(squares, axis=0)
+    df = float(np.mean(laws[0].df)) if varying.any() else 1.0
+    return FeatureLaws(location, variance, df, varying)

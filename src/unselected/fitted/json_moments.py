@@ -34,7 +34,7 @@ _MOST_RATIO = 1e270
 _LEAST_UNIT, _LARGEST_UNIT, _MOST_UNITS = 1e-100, 1e100, 1e20
 
 
-def _check_squares(contrasts: Contrasts) -> None:
+def check_squares(contrasts: Contrasts) -> None:
     """Raise where sums of squares, or their ratios, have no finite logarithm."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = contrasts.within + np.sum(contrasts.beta**2, axis=1)
@@ -68,7 +68,7 @@ def parse_class_moments(entry: object) -> ClassMoments:
     )
     # Sums run in memory order, which has to be that after training.
     moments = moments.take(np.arange(k))
-    _check_squares(moments.contrasts())
+    check_squares(moments.contrasts())
     return moments
 
 
@@ -124,7 +124,7 @@ def _parse_line_moments(entry: object) -> LineMoments:
         **_columns(fields, k, bounds),
         complete=(n, syy),
     )
-    _check_squares(moments.contrasts())
+    check_squares(moments.contrasts())
     return moments
 
 

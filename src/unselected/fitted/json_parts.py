@@ -25,8 +25,9 @@ from unselected.fitted.json_checks import (
 )
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, TAILS_BOUNDS, GaussianPrior
-from unselected.selection.events import Event, RealEvent, Statistic
+from unselected.selection.events import Event, RealEvent
 from unselected.statistics.binarizing import Binarize
+from unselected.statistics.moments import Statistic
 
 # Upper limits for a file: above any real model, but too low to exhaust a machine at once.
 MOST_FEATURES = 10**15

@@ -14,12 +14,14 @@ from unselected._warnings import warn
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.correlated import WithinClasses
 from unselected.fitted.base import Fitted, FittedClasses, FittedResponse
+from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.explanations import Explanation, explain
 from unselected.fitted.json_checks import Entries
 from unselected.fitted.json_guard import guard_entries, parse_guard
 from unselected.fitted.prevalence import log_prevalence
 from unselected.fitted.probability_intervals import proba_interval
 from unselected.fitted.ranges import TrainingRanges
+from unselected.numerics.quadrature import log_sum
 
 
 def column_label(column: int, names: NDArray[Any] | None) -> str:
@@ -38,10 +40,12 @@ class _KeptColumns:
     ----------
     fitted : Fitted
     ranges : TrainingRanges or None
+    coding : CovariateCoding or None
     """
 
     fitted: Fitted
     ranges: TrainingRanges | None
+    coding: CovariateCoding | None
 
     @property
     def names(self) -> NDArray[Any] | None:
@@ -58,31 +62,35 @@ class _KeptColumns:
 
         A warning says where values are outside of the training ranges.
         """
-        values, k = np.asarray(X), self.n_columns
-        if values.ndim != 2 or values.shape[1] != k:
+        values, k, c = np.asarray(X), self.n_columns, self.fitted.n_covariates
+        if values.ndim != 2 or values.shape[1] != k + c:
+            more = f" and {c} coded covariates" if c else ""
             raise ValueError(
-                f"X has the shape {values.shape}, but the model needs rows of its {k} kept columns."
+                f"X has the shape {values.shape}, but the model needs rows of its {k} kept "
+                f"columns{more}."
             )
         if values.dtype.kind not in "buif":
             raise ValueError(f"X has the type {values.dtype}, but the model needs numbers.")
         name_of = label or (lambda column: column_label(column, self.names))
         rows = self.fitted.rows(values, name_of)
         if self.ranges is not None and len(values):
-            remark = self.ranges.remark(values, name_of)
+            remark = self.ranges.remark(values[:, :k], name_of)
             if remark is not None:
                 warn(remark)
         return rows
 
     def more_entries(self) -> Entries:
         """Return the entries of a model file that do not come from the fitted model."""
-        return {} if self.ranges is None else {"ranges": self.ranges.to_json()}
+        ranges = {} if self.ranges is None else {"ranges": self.ranges.to_json()}
+        return ranges if self.coding is None else {**ranges, "coding": self.coding.to_json()}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassPredictor(_KeptColumns):
     """A fitted model of classes with its guard against dependence.
 
-    In all methods X has the shape (n, k): the kept columns in the order of ``names``.
+    In all methods X has the shape (n, k): the kept columns in the order of ``names``, and behind
+    them the coded covariates, where the model has any.
     ``label`` names a column in errors. ``prevalence`` are class probabilities in place of those of
     the training set: by class label, in the order of ``classes``, or, of two classes, that of the
     second.
@@ -97,46 +105,58 @@ class ClassPredictor(_KeptColumns):
         Correlations and variances within classes, where other likelihoods need them.
     ranges : TrainingRanges or None
         Of the kept columns; None where they are not known.
+    coding : CovariateCoding or None
+        How covariates become the columns behind the kept ones; None where there are none.
     """
 
     fitted: FittedClasses
     average: LikelihoodAverage = field(default_factory=LikelihoodAverage.as_it_is)
     within: WithinClasses | None = None
     ranges: TrainingRanges | None = None
+    coding: CovariateCoding | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
         """The classes, shape (G,)."""
         return self.fitted.classes
 
-    def log_prior(self, prevalence: Any = None) -> Floats:
-        """Return the logs of the class probabilities before any feature is seen."""
+    def log_prior(self, rows: NDArray[Any], prevalence: Any = None) -> Floats:
+        """Return the logs of the class probabilities of rows before their features are seen.
+
+        Covariates change the odds in a population with another prevalence as in the training set.
+        """
+        log_prior = self.fitted.log_prior(rows)
         if prevalence is None:
-            return self.fitted.log_psi
-        return log_prevalence(prevalence, self.classes)
+            return log_prior
+        log_odds = log_prevalence(prevalence, self.classes)
+        if log_prior.ndim == 1:
+            return log_odds
+        moved = log_prior + log_odds - self.fitted.log_psi
+        return np.asarray(moved - log_sum(moved, axis=1)[:, np.newaxis])
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class) by each likelihood, shape (likelihoods, rows, classes)."""
         own = self.fitted.log_evidence(rows)[np.newaxis]
         if self.within is None:
             return own
-        numbers = np.asarray(rows, dtype=np.float64)
-        return np.concatenate([own, self.within.log_evidence(numbers, self.fitted.laws)])
+        values, scale = self.fitted.given_covariates(rows)
+        return np.concatenate([own, self.within.log_evidence(values, self.fitted.laws, scale)])
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return what each feature adds to `log_evidence`, (likelihoods, rows, k, classes)."""
         own = self.fitted.log_by_feature(rows)[np.newaxis]
         if self.within is None:
             return own
-        numbers = np.asarray(rows, dtype=np.float64)
-        return np.concatenate([own, self.within.log_evidence_by_feature(numbers, self.fitted.laws)])
+        values, scale = self.fitted.given_covariates(rows)
+        others = self.within.log_evidence_by_feature(values, self.fitted.laws, scale)
+        return np.concatenate([own, others])
 
     def predict_log_proba(
         self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
     ) -> Floats:
         """Return the log of the predictive probabilities, shape (n, G); see `ClassPredictor`."""
         rows = self.rows(X, label)
-        return self.average.log_proba(self.log_evidence(rows), self.log_prior(prevalence))
+        return self.average.log_proba(self.log_evidence(rows), self.log_prior(rows, prevalence))
 
     def predict_proba(
         self, X: ArrayLike, *, prevalence: Any = None, label: ColumnNamer | None = None
@@ -159,7 +179,7 @@ class ClassPredictor(_KeptColumns):
     ) -> tuple[Floats, Floats]:
         """Return lower and upper ends of the probabilities, each (n, G); see `proba_interval`."""
         rows = self.rows(X, label)
-        return proba_interval(self, rows, self.log_prior(prevalence), level)
+        return proba_interval(self, rows, self.log_prior(rows, prevalence), level)
 
     def more_entries(self) -> Entries:
         """Return the entries of the guard and of the training ranges for a model file."""
@@ -178,7 +198,7 @@ class ClassPredictor(_KeptColumns):
         return explain(
             self,
             rows,
-            self.log_prior(prevalence),
+            self.log_prior(rows, prevalence),
             kept_features(self.fitted) if features is None else features,
         )
 
@@ -192,10 +212,13 @@ class ResponsePredictor(_KeptColumns):
     fitted : FittedResponse
     ranges : TrainingRanges or None
         Of the kept columns; None where nobody looked.
+    coding : CovariateCoding or None
+        How covariates become the columns behind the kept ones; None where there are none.
     """
 
     fitted: FittedResponse
     ranges: TrainingRanges | None = None
+    coding: CovariateCoding | None = None
 
     @property
     def average(self) -> LikelihoodAverage:
@@ -245,8 +268,11 @@ def predictor_of(fitted: Fitted, entries: Entries) -> Predictor:
     ranges = None
     if "ranges" in entries:
         ranges = TrainingRanges.from_json(entries["ranges"], fitted.n_columns)
+    coding = None
+    if "coding" in entries:
+        coding = CovariateCoding.from_json(entries["coding"])
     if isinstance(fitted, FittedResponse):
-        return ResponsePredictor(fitted, ranges)
+        return ResponsePredictor(fitted, ranges, coding)
     assert isinstance(fitted, FittedClasses)
     average, within = parse_guard(entries, fitted.classes.size, fitted.n_columns)
-    return ClassPredictor(fitted, average, within, ranges)
+    return ClassPredictor(fitted, average, within, ranges, coding)

@@ -40,7 +40,8 @@ def proba_interval(
     ends = np.empty((2, len(rows), G))
     for start in range(0, len(rows), block_size):
         block = slice(start, start + block_size)
-        probability, weights = _of_rows(predictor, rows[block], log_psi, powers)
+        own = log_psi if log_psi.ndim == 1 else log_psi[block]
+        probability, weights = _of_rows(predictor, rows[block], own, powers)
         ends[:, block] = _weighted_quantiles(probability, weights, tails)
     return ends[0], ends[1]
 
@@ -50,7 +51,7 @@ def _of_rows(
 ) -> tuple[Floats, Floats]:
     """Return probabilities and weights over nodes and powers, both (rows, G, values)."""
     logs, log_weights = predictor.fitted.by_node(rows)
-    by_node = logs + log_psi[:, np.newaxis] + log_weights
+    by_node = logs + log_psi[..., np.newaxis] + log_weights
     weights = np.broadcast_to(_weights_of_nodes(by_node)[:, np.newaxis], by_node.shape)
     parts = [_by_power(logs, log_psi, weights, powers[0])]
     if len(powers) > 1:
@@ -92,7 +93,7 @@ def _by_power(
 
     Where there are several powers, quantiles replace the distribution over many nodes.
     """
-    prior = log_psi[:, np.newaxis]
+    prior = log_psi[..., np.newaxis]
     parts = []
     for eta in np.unique(power.eta):
         logs = log_evidence * eta + prior

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from unselected._typing import Floats
+from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.base import Seen
 from unselected.fitted.effect_laws import quantiles
 from unselected.fitted.effects import Effect
@@ -73,13 +74,13 @@ class DifferenceLaw:
 
 
 def raw_effects(
-    fitted: FittedGaussian, normal: NormalScores | None, tails: Floats
+    fitted: FittedGaussian | FittedAdjustedGaussian, normal: NormalScores | None, tails: Floats
 ) -> tuple[Seen, dict[str, Effect]]:
     """Return differences between classes in the units of the columns.
 
     Parameters
     ----------
-    fitted : FittedGaussian
+    fitted : FittedGaussian or FittedAdjustedGaussian
         Of the values or of their normal scores.
     normal : NormalScores or None
         The transform, where there is one.
@@ -94,13 +95,13 @@ def raw_effects(
         ``raw_difference``, or ``raw_difference_...`` of each of several classes; ``mean`` is the
         difference of values that belongs to the posterior mean.
     """
-    classes, means = fitted.classes, fitted.moments.center + fitted.moments.offset
+    classes, means = fitted.classes, fitted.means
     weights = _weights(fitted, means)
     centers = np.sum(weights * means, axis=0), np.sum(weights * fitted.laws.location, axis=0)
     effects = {}
     for name, direction, ends in _contrasts(classes, weights):
         law = DifferenceLaw.of(fitted.posterior, direction)
-        naive, found = direction @ fitted.moments.offset, [law.mean, *quantiles(law, tails).T]
+        naive, found = direction @ means, [law.mean, *quantiles(law, tails).T]
         back = [_back(normal, centers[0], ends, naive)]
         back += [_back(normal, centers[1], ends, difference) for difference in found]
         effects[name] = Effect(*back)
@@ -110,7 +111,7 @@ def raw_effects(
     return {f"center_in_{label}": own for label, own in zip(classes, values, strict=True)}, effects
 
 
-def _weights(fitted: FittedGaussian, means: Floats) -> Floats:
+def _weights(fitted: FittedGaussian | FittedAdjustedGaussian, means: Floats) -> Floats:
     """Return the weights of the classes in the mean around which differences lie, (G, k).
 
     Of two classes these are their shares of the known values: that mean is then known apart from
@@ -118,7 +119,7 @@ def _weights(fitted: FittedGaussian, means: Floats) -> Floats:
     """
     if fitted.classes.size > 2:
         return np.full(means.shape, 1.0 / fitted.classes.size)
-    n = np.broadcast_to(fitted.moments.n, means.shape)
+    n = fitted.known
     return np.asarray(n / n.sum(axis=0))
 
 

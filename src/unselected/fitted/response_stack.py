@@ -18,8 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.dependence.inverse_regression import InverseRegression
 from unselected.dependence.response_weights import OUTLIER_DF
+from unselected.fitted.adjusted_regression import FittedAdjustedRegression
 from unselected.fitted.base import FittedResponse, Related, Seen, real_rows
 from unselected.fitted.effects import Effect
+from unselected.fitted.json_adjusted import adjusted_entry, parse_adjusted
 from unselected.fitted.json_checks import Entries, Fault, check_list, check_record
 from unselected.fitted.json_normal import normal_entry, parse_normal
 from unselected.fitted.json_parts import parse_names
@@ -33,6 +35,7 @@ from unselected.fitted.json_response_stack import (
 from unselected.fitted.regression import FittedRegression
 from unselected.models.direct_regression import DirectRegression
 from unselected.models.predictive import checked_levels
+from unselected.models.response_covariates import FeatureSlopes, ResponseCovariates
 from unselected.models.student_mixture import StudentMixture
 from unselected.selection.events import RealEvent
 from unselected.selection.leaving_out import Marginals
@@ -71,6 +74,13 @@ class ResponseMember(NamedTuple):
         return np.broadcast_to(location, spread.shape), spread
 
 
+class Adjusted(NamedTuple):
+    """What covariates say of the response, and of the kept columns as the members see them."""
+
+    response: ResponseCovariates
+    features: FeatureSlopes
+
+
 @dataclass(frozen=True, eq=False)
 class FittedResponseStack(FittedResponse):
     """The members with their weights, and what is known without features.
@@ -81,24 +91,28 @@ class FittedResponseStack(FittedResponse):
         Those with enough weight; none where the features say nothing.
     prior : PriorOfResponse
         What is known of the response without features, and the weight of that.
-    main : FittedRegression
+    main : FittedRegression or FittedAdjustedRegression
         All kept columns, conditioned on the selection: for effects.
     main_normal : bool
         Whether it has normal scores of the columns.
     normal : NormalScores or None
         The transform of all kept columns; None where nothing is transformed.
     names : array of shape (k,) or None
+    adjusted : Adjusted or None
+        Covariates; members and ``prior`` are then of what they leave. None where there are none.
     """
 
     kind: ClassVar[str] = "regressor"
     keys: ClassVar[tuple[str, ...]] = ("members", "prior", "main", "main_normal", "normal")
+    optional: ClassVar[tuple[str, ...]] = ("adjusted",)
 
     members: tuple[ResponseMember, ...]
     prior: PriorOfResponse
-    main: FittedRegression
+    main: FittedRegression | FittedAdjustedRegression
     main_normal: bool
     normal: NormalScores | None
     names: NDArray[Any] | None
+    adjusted: Adjusted | None = None
 
     @property
     def event(self) -> RealEvent:
@@ -109,6 +123,11 @@ class FittedResponseStack(FittedResponse):
     def n_columns(self) -> int:
         """The number of kept columns."""
         return self.main.n_columns
+
+    @property
+    def n_covariates(self) -> int:
+        """The number of coded covariates behind the kept columns."""
+        return self.main.n_covariates
 
     @property
     def n_samples(self) -> int:
@@ -142,14 +161,25 @@ class FittedResponseStack(FittedResponse):
         least = each[min(place, each.size - 1)]
         return [(member.weights >= least) & (member.weights > 0.0) for member in self.members]
 
-    def _mixture(self, X: Floats) -> StudentMixture:
+    def _mixture(self, rows: Floats) -> StudentMixture:
         """Return the predictive distributions of rows as the model reads them."""
+        if self.adjusted is None:
+            scores = None if self.normal is None else self.normal.apply(rows)
+            return self._mixture_of(rows, scores)
+        X, coded = rows[:, : self.n_columns], rows[:, self.n_columns :]
+        seen = X if self.normal is None else self.normal.apply(X)
+        response = self.adjusted.response
+        factor = response.factor(coded)
+        seen = self.adjusted.features.residuals(coded, seen) / np.sqrt(factor)[:, np.newaxis]
+        return self._mixture_of(seen, seen).moved(response.mean(coded), factor)
+
+    def _mixture_of(self, X: Floats, scores: Floats | None) -> StudentMixture:
+        """Return the mixtures given values of the columns, and their normal scores."""
         prior, n = self.prior, len(X)
         parts = [(prior.center, prior.squares, prior.null, prior.df)]
         parts.append((prior.center, prior.squares, prior.outlier, OUTLIER_DF))
         weights, df = ([np.array([part[i]]) for part in parts] for i in (2, 3))
         location, squares = ([np.full((1, n), part[i]) for part in parts] for i in (0, 1))
-        scores = None if self.normal is None else self.normal.apply(X)
         for member, live in zip(self.members, self._live, strict=True):
             seen = scores if member.normal and scores is not None else X
             each = member.components(seen[:, member.columns])
@@ -274,14 +304,18 @@ class FittedResponseStack(FittedResponse):
             "main": self.main.to_json(),
             "main_normal": self.main_normal,
             "normal": normal_entry(self.normal),
+            **({} if self.adjusted is None else {"adjusted": adjusted_entry(*self.adjusted)}),
         }
 
     @classmethod
     def from_json(cls, entries: Entries) -> Self:
         """Return a model from its entries, each checked."""
-        record = check_record(entries["main"], "main", FittedRegression.keys)
-        main = FittedRegression.from_json({**record, "names": None})
-        k = main.n_columns
+        kind = FittedAdjustedRegression if "adjusted" in entries else FittedRegression
+        record = check_record(entries["main"], "main", kind.keys)
+        main: Any = kind.from_json({**record, "names": None})
+        k, adjusted = main.n_columns, None
+        if "adjusted" in entries:
+            adjusted = Adjusted(*parse_adjusted(entries["adjusted"], main.basis, k))
         records = check_list(entries["members"], "members")
         members = tuple(ResponseMember(*parse_member(each, k)) for each in records)
         normal = parse_normal(entries["normal"], k)
@@ -289,7 +323,8 @@ class FittedResponseStack(FittedResponse):
         if normal is None and (main_normal or any(member.normal for member in members)):
             raise Fault("normal is missing, but normal scores are used.")
         prior = parse_law(entries["prior"], [member.weights for member in members])
-        return cls(members, prior, main, main_normal, normal, parse_names(entries["names"], k))
+        names = parse_names(entries["names"], k)
+        return cls(members, prior, main, main_normal, normal, names, adjusted)
 
 
 # The kinds of regression, and what they are called.

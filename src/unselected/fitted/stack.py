@@ -124,9 +124,18 @@ class FittedStack(FittedClasses):
         return self.main.is_binary
 
     @property
+    def n_covariates(self) -> int:
+        """The number of coded covariates behind the kept columns."""
+        return self.main.n_covariates
+
+    @property
     def log_psi(self) -> Floats:
         """Log of the class probabilities before any feature is seen."""
         return self.main.log_psi
+
+    def log_prior(self, rows: NDArray[Any]) -> Floats:
+        """Return the log class probabilities of rows before their features are seen."""
+        return self.main.log_prior(rows)
 
     @property
     def numbers(self) -> list[Floats]:
@@ -137,17 +146,24 @@ class FittedStack(FittedClasses):
         """Return rows of the kept columns as the members see them; NaN is missing."""
         rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
         if bits.any():
-            _check_bits(rows[:, bits], lambda j: label(int(np.flatnonzero(bits)[j])))
+            places = np.flatnonzero(bits)
+            _check_bits(rows[:, places], lambda j: label(int(places[j])))
         if self.normal is None:
             return rows
-        rows = rows.copy()
-        rows[:, ~bits] = self.normal.apply(rows[:, ~bits])
+        rows, real = rows.copy(), np.flatnonzero(~bits)
+        rows[:, real] = self.normal.apply(rows[:, real])
         return rows
 
     def _each(self, rows: NDArray[Any]) -> Iterator[tuple[Member, float, Floats]]:
         """Yield each member, its log weight, and its log evidence by likelihood."""
         for member, log_weight in zip(self.members, self.log_weights.tolist(), strict=True):
-            yield member, log_weight, member.predictor.log_evidence(rows[:, member.columns])
+            yield member, log_weight, member.predictor.log_evidence(self._rows_of(member, rows))
+
+    def _rows_of(self, member: Member, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the columns of a member, with covariates behind them."""
+        if not self.n_covariates:
+            return rows[:, member.columns]
+        return np.hstack([rows[:, member.columns], rows[:, self.n_columns :]])
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(class | row) less log P(class), shape (rows, G).
@@ -155,11 +171,12 @@ class FittedStack(FittedClasses):
         This is the evidence that, with the class probabilities of the training set, gives the
         average over the members.
         """
+        log_prior = self.log_prior(rows)
         parts = [
-            member.predictor.average.log_proba(evidence, self.log_psi) + log_weight
+            member.predictor.average.log_proba(evidence, log_prior) + log_weight
             for member, log_weight, evidence in self._each(rows)
         ]
-        return np.asarray(log_sum(np.array(parts), axis=0) - self.log_psi)
+        return np.asarray(log_sum(np.array(parts), axis=0) - log_prior)
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return the same for each member, likelihood and power, and their log weights.
@@ -167,6 +184,7 @@ class FittedStack(FittedClasses):
         The least likely powers, which have a thousandth of the weight together, are left out.
         """
         logs, log_weights, least = [], [], self._least_log_weight
+        log_prior = self.log_prior(rows)
         for member, log_weight, evidence in self._each(rows):
             average = member.predictor.average
             for power, log_likelihood, own in zip(
@@ -180,7 +198,7 @@ class FittedStack(FittedClasses):
                         epsilon=power.epsilon[[node]],
                         log_weights=np.zeros(1),
                     )
-                    logs.append(one.log_proba(own, self.log_psi) - self.log_psi)
+                    logs.append(one.log_proba(own, log_prior) - log_prior)
                     log_weights.append(joint[node])
         weights = np.array(log_weights)
         # Given the row all nodes keep their weights: those of P(row | node) are already in them.
@@ -201,14 +219,14 @@ class FittedStack(FittedClasses):
 
     def log_by_feature(self, rows: NDArray[Any]) -> Floats:
         """Return what each feature adds to `log_evidence`, shape (rows, k, G); see `explain`."""
-        result = np.zeros((*rows.shape, self.classes.size))
+        result = np.zeros((len(rows), self.n_columns, self.classes.size))
         terms = []
         for member, log_weight, evidence in self._each(rows):
             terms.append((member.predictor.average, log_weight, evidence))
         for member, factors in zip(
-            self.members, path_contributions(terms, self.log_psi), strict=True
+            self.members, path_contributions(terms, self.log_prior(rows)), strict=True
         ):
-            by_feature = member.predictor.log_by_feature(rows[:, member.columns])
+            by_feature = member.predictor.log_by_feature(self._rows_of(member, rows))
             # (likelihoods, rows, k, G) with (likelihoods, rows, G, G)
             result[:, member.columns] += np.einsum("lrkh,lrgh->rkg", by_feature, factors)
         return result + self._rest(result, rows)

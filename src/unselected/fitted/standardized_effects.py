@@ -135,7 +135,7 @@ def combination(posterior: GaussianPosterior, direction: Floats) -> Combination:
     c = posterior.contrasts
     log_alpha, log_variance, weights = posterior.of_related_features()
     u = np.exp(-log_alpha)
-    nu = c.n - 1.0 + posterior.shrinkage
+    nu = c.df + posterior.shrinkage
     location, variance = np.zeros((2, u.size, c.n.size))
     f = np.einsum("d,kdq->kq", direction, c.axes)
     for f_i, lam, beta in zip(f.T, c.lam.T, c.beta.T, strict=True):

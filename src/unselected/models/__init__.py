@@ -2,10 +2,12 @@
 
 Public modules
 --------------
+adjusted_regression  a real response given covariates
 batch               posteriors of many data sets that are nearly the same
 bernoulli           the paper's naive Bayes of binary features
 bernoulli_likelihood  its likelihood as a function of alpha
 bernoulli_posterior its posterior
+class_covariates    what covariates say of the classes
 class_regression    classes given covariates, by logistic regression
 count_omission      which sums give the omission probability of binary features
 count_terms         the likelihood of features with the same numbers of known values
@@ -21,6 +23,7 @@ mixture_posterior   its predictions of new cases
 predictive          predictive distributions of a real response
 regression          real-valued features and a real response
 regression_posterior  its posterior
+response_covariates what covariates say of a real response
 student_mixture     mixtures of Student t distributions
 two_groups          the prior with related and unrelated features
 """

@@ -68,8 +68,12 @@ class DirectRegression:
     unit: float
 
     @classmethod
-    def fit(cls, X: Floats, y: Floats, *, quadratic: bool) -> "DirectRegression":
-        """Fit to rows (n, k), where NaN is a missing value, and responses (n,).
+    def fit(
+        cls, X: Floats, y: Floats, *, quadratic: bool, n: int | None = None
+    ) -> "DirectRegression":
+        """Fit to rows (cases, k), where NaN is a missing value, and responses (cases,).
+
+        ``n`` is the number of cases less what was projected out of them before; by default nothing.
 
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(50, 3))
@@ -85,7 +89,7 @@ class DirectRegression:
         left, lengths, axes = _decomposed(phi)
         along = left.T @ z
         rest = max(float(z @ z - along @ along), 0.0)
-        return cls(features, axes, lengths, along, rest, y.size, center, unit)
+        return cls(features, axes, lengths, along, rest, n or y.size, center, unit)
 
     @property
     def kind(self) -> str:

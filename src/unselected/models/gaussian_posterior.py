@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,10 @@ class GaussianPosterior:
         """
         return _cover(self)
 
+    def at(self, z: Floats) -> Self:
+        """Return the posterior for new cases with the covariates z (m,)."""
+        return replace(self, contrasts=self.contrasts.at(z))
+
     def log_predictive(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of rows whose response has this code, averaged over the nodes."""
         by_node = self.log_densities(code, X) + self.log_weights
@@ -142,14 +146,14 @@ class GaussianPosterior:
         varying = self.contrasts.varying
         c, u = self.contrasts.take(varying), np.exp(-self.log_alpha)
         loc = np.broadcast_to(c.mean, (u.size, c.mean.size)).copy()
-        spread = np.broadcast_to(1.0 + 1.0 / c.n, loc.shape).copy()
+        spread = np.broadcast_to(1.0 + c.leverage, loc.shape).copy()
         for f, lam, beta in zip(c.coordinates(code).T, c.lam.T, c.beta.T, strict=True):
             share = u[:, np.newaxis] / (1.0 + np.multiply.outer(u, lam))
             loc += share * (f * np.sqrt(lam)) * beta
             spread += share * f**2
         drawn = self.shrinkage * np.exp(self.log_variance)[:, np.newaxis]
         squares = (c.squares(u) + drawn) * spread
-        return StudentLaw(loc.T, squares.T, c.n - 1.0 + self.shrinkage, varying)
+        return StudentLaw(loc.T, squares.T, c.df + self.shrinkage, varying)
 
 
 def is_doubtful(by_node: Floats) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ With heavier tails the tau^2 of a related feature is that of the node times one 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +154,13 @@ class TwoGroupPosterior(GaussianPosterior):
     def _log_kept(self) -> Floats:
         """Sum over features of log(1 - pi + pi f_j / f_0j), shape (nodes,)."""
         return self._products(iter(_log_mean(self.log_ratio, axis=1).T), ())
+
+    def at(self, z: Floats) -> Self:
+        """Return the posterior for new cases with the covariates z (m,)."""
+        there = super().at(z)
+        # What the training cases say does not depend on z, and takes longer than all else.
+        vars(there).update({name: getattr(self, name) for name in ("log_ratio", "_log_kept")})
+        return there
 
     def around(self, code: Floats, x: Floats) -> "TwoGroupPosterior":
         """Return the same posterior on nodes placed for a row: where its features are likely too.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from unselected._typing import Floats
 from unselected.models.gaussian import GaussianModel
+from unselected.models.gaussian_posterior import GaussianPosterior
 from unselected.models.gaussian_two_groups import TwoGroupPosterior
 from unselected.models.regression_posterior import RegressionPosterior
 from unselected.models.regression_two_groups import TwoGroupRegression
@@ -55,7 +56,17 @@ class RegressionModel:
         moments = statistics.moments
         features = self.features.condition(moments.contrasts(), event)
         n, _ = moments.complete
-        law_of_y = (n, statistics.y_mean, moments.unit)
-        if isinstance(features, TwoGroupPosterior):
-            return TwoGroupRegression(features, *law_of_y)
-        return RegressionPosterior(features, *law_of_y)
+        return regression_posterior(features, n, statistics.y_mean, moments.unit)
+
+
+def regression_posterior(
+    features: GaussianPosterior,
+    n: int,
+    y_mean: float,
+    unit: float,
+    rank: int = 1,
+    leverage: float | None = None,
+) -> RegressionPosterior:
+    """Return the posterior of features together with the law of the response."""
+    kind = TwoGroupRegression if isinstance(features, TwoGroupPosterior) else RegressionPosterior
+    return kind(features, n, y_mean, unit, rank, leverage)

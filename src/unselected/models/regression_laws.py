@@ -39,18 +39,19 @@ class FeatureLines:
         squares = (c.squares(u) + drawn[:, np.newaxis]).T
         unit = np.sqrt(squares[:, 0])
         squares = squares / unit[:, np.newaxis] ** 2
-        share = u / (1.0 + c.lam * u)
-        df = c.n - 1.0 + posterior.shrinkage
+        lam = np.broadcast_to(c.lam, c.beta.shape)
+        share = u / (1.0 + lam * u)
+        df = c.df + posterior.shrinkage
         constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - np.log(np.sqrt(np.pi) * unit)
         return cls(
             mean=c.mean,
             unit=unit,
             df=df,
-            y_mean=c.code_mean[:, 0],
-            one=1.0 + 1.0 / c.n,
+            y_mean=np.broadcast_to(c.code_mean[:, 0], c.n.shape),
+            one=1.0 + c.leverage,
             share=share,
             squares=squares,
-            slope=share * np.sqrt(c.lam) * c.beta / unit[:, np.newaxis],
+            slope=share * np.sqrt(lam) * c.beta / unit[:, np.newaxis],
             constant=constant[:, np.newaxis] + 0.5 * df[:, np.newaxis] * np.log(squares),
             alike=df.size > 0 and bool(np.all(c.n == c.n[0]) and np.all(c.lam == c.lam[0])),
         )

@@ -64,16 +64,32 @@ class RegressionPosterior:
     n : int
         Number of training cases.
     y_mean, unit : float
-        Mean and standard deviation (divisor n) of the training responses.
+        Mean and standard deviation (divisor n) of the training responses. Given covariates, the
+        mean at those of the new cases, and the deviation around such means.
+    rank : int
+        Directions of the covariates, the intercept included.
+    leverage : float or None
+        Uncertainty of ``y_mean`` in units of the variance of a response; None for 1 / n.
     """
 
     features: GaussianPosterior
     n: int
     y_mean: float
     unit: float
+    rank: int = 1
+    leverage: float | None = None
 
     # Whether the posterior for rows far out covers all responses that they may have.
     _covers_all: ClassVar[bool] = True
+
+    @property
+    def _df(self) -> float:
+        """Degrees of freedom of the law of y before any feature is seen."""
+        return float(self.n - self.rank)
+
+    def at(self, z: Floats, y_mean: float, leverage: float) -> "RegressionPosterior":
+        """Return the posterior for new cases with the covariates z (m,)."""
+        return replace(self, features=self.features.at(z), y_mean=y_mean, leverage=leverage)
 
     def log_density(self, X: Floats, y: Floats) -> Floats:
         """Return the log predictive density of y (rows,) given the kept features X (rows, k)."""
@@ -87,8 +103,8 @@ class RegressionPosterior:
             if far.size and (posterior is self or not self._covers_all):
                 log_total = part.log_total[np.isin(rows, far)]
                 result[far] = self._log_joint_far(X[far], near[far, np.newaxis])[:, 0] - log_total
-        # Further out the density is a power of y, to which the law of y contributes exponent n.
-        power = self.n + self._added_power(X)
+        # Further out the density is a power of y, to which the law of y contributes df + 1.
+        power = self._df + 1.0 + self._added_power(X)
         return np.asarray(result - power * np.log(np.maximum(np.abs(z) / _FARTHEST, 1.0)))
 
     def _log_joint_far(self, X: Floats, y: Floats) -> Floats:
@@ -100,7 +116,7 @@ class RegressionPosterior:
         for rows, part in self.predictive(X):
             mean[rows], std[rows] = part.mean_and_std()
         # With two degrees of freedom and no feature there is no variance.
-        return mean, np.where((self.n <= 3) & (self._added_power(X) == 0.0), np.inf, std)
+        return mean, np.where((self._df <= 2) & (self._added_power(X) == 0.0), np.inf, std)
 
     def _added_power(self, X: Floats) -> Floats:
         """Return what the features of rows add to the exponent of the density's tail in y.
@@ -196,7 +212,7 @@ class RegressionPosterior:
 
     def _where(self, X: Floats) -> tuple[Floats, Floats]:
         """Return for each row an interval of z that holds all of its mass, and little else."""
-        reach = 6.0 + 40.0 / (self.n - 1.0)
+        reach = 6.0 + 40.0 / self._df
         while True:
             scan = np.arange(-np.ceil(reach), np.ceil(reach) + _SCAN, _SCAN)
             values = self._log_of_z(X, np.broadcast_to(scan, (len(X), scan.size)))
@@ -252,8 +268,9 @@ class RegressionPosterior:
 
     def _log_prior(self, y: Floats) -> Floats:
         """Return the log density of y before any feature is seen: Student t."""
-        df = self.n - 1.0
-        squares = self.n * self.unit**2 * (1.0 + 1.0 / self.n)
+        df = self._df
+        leverage = 1.0 / self.n if self.leverage is None else self.leverage
+        squares = self.n * self.unit**2 * (1.0 + leverage)
         constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * np.log(np.pi * squares)
         return np.asarray(constant - 0.5 * (df + 1.0) * np.log1p((y - self.y_mean) ** 2 / squares))
 

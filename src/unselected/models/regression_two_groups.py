@@ -54,7 +54,8 @@ class TwoGroupRegression(RegressionPosterior):
 
     @cached_property
     def _of_alphas(self) -> RegressionPosterior:
-        return RegressionPosterior(self.features.of_alphas, self.n, self.y_mean, self.unit)
+        law_of_y = (self.n, self.y_mean, self.unit, self.rank, self.leverage)
+        return RegressionPosterior(self.features.of_alphas, *law_of_y)
 
     def _added_power(self, X: Floats) -> Floats:
         """Return 0: where no feature is related, the tail in y does not depend on features."""

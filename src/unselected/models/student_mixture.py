@@ -1,6 +1,6 @@
 """Predictive distributions that are mixtures of Student t distributions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +46,11 @@ class StudentMixture:
     df: Floats
     location: Floats
     squares: Floats
+
+    def moved(self, by: Floats, factor: Floats) -> "StudentMixture":
+        """Return the distributions moved (rows,), with variances multiplied by factors (rows,)."""
+        location = by + np.sqrt(factor) * self.location
+        return replace(self, location=location, squares=self.squares * factor)
 
     def mean_and_std(self) -> tuple[Floats, Floats]:
         """Return means and standard deviations, each of shape (rows,)."""

@@ -14,6 +14,8 @@ _compile = njit(nogil=True, cache=True)
 # The number of bits whose sum fits into a byte.
 _MOST_BITS = 255
 _FOUR = 4
+# Columns whose differences fit into the fastest memory.
+_TOGETHER = 512
 
 
 @_compile
@@ -132,6 +134,45 @@ def sum_rows(flat, starts, sizes, y, center, total, squares, products):
             else:
                 _add_one_difference(a, some, center, total[g], squares[g], products)
                 i += 1
+
+
+@_compile
+def sum_products(flat, starts, factors, center, products, squares):
+    """Add the products of differences from ``center`` (width,) with factors, and their squares.
+
+    ``factors`` has a row for each row of the table, ``products`` a row for each of its columns.
+    Differences of four rows and a few columns are computed once for all factors.
+    """
+    w, n = center.size, starts.size
+    a, b, c, d = np.empty((4, _TOGETHER))
+    for first in range(0, w, _TOGETHER):
+        size = min(_TOGETHER, w - first)
+        m, own = center[first : first + size], squares[first : first + size]
+        for i in range(0, n, _FOUR):
+            some = min(_FOUR, n - i)
+            _differences(flat, starts[i] + first, m, a)
+            _differences(flat, starts[i + min(1, some - 1)] + first, m, b)
+            _differences(flat, starts[i + min(2, some - 1)] + first, m, c)
+            _differences(flat, starts[i + min(3, some - 1)] + first, m, d)
+            one, two, three = 1.0 * (some > 1), 1.0 * (some > 2), 1.0 * (some > 3)
+            for j in range(size):
+                own[j] += (a[j] * a[j] + one * (b[j] * b[j])) + (
+                    two * (c[j] * c[j]) + three * (d[j] * d[j])
+                )
+            for f in range(factors.shape[1]):
+                to = products[f, first : first + size]
+                p, q = factors[i, f], one * factors[i + min(1, some - 1), f]
+                r = two * factors[i + min(2, some - 1), f]
+                s = three * factors[i + min(3, some - 1), f]
+                for j in range(size):
+                    to[j] += (a[j] * p + b[j] * q) + (c[j] * r + d[j] * s)
+
+
+@_compile
+def _differences(flat, start, center, result):
+    row = flat[start : start + center.size]
+    for j in range(center.size):
+        result[j] = row[j] - center[j]
 
 
 @_compile

@@ -25,7 +25,7 @@ from unselected.plots.correlations import check_counts
 from unselected.plots.display import Display
 from unselected.plots.style import DARK, LIGHT, PALE, legend_above, log_ticks, tidy
 from unselected.selection.correlation import threshold_cut
-from unselected.selection.events import Statistic
+from unselected.statistics.moments import Statistic
 
 # Characters that a legend has room for, to describe the cases.
 _MOST_LETTERS = 60

@@ -16,7 +16,7 @@ from unselected.selection.correlation import (
     root,
     threshold_cut,
 )
-from unselected.selection.events import Event, OmittedKinds, Statistic
+from unselected.selection.events import Event, OmittedKinds
 from unselected.selection.explained import (
     exact_explained,
     explained,
@@ -25,6 +25,7 @@ from unselected.selection.explained import (
 )
 from unselected.selection.scores import competing, together
 from unselected.statistics.counts import ClassCounts, Counted
+from unselected.statistics.moments import Statistic
 from unselected.statistics.tally import ANY_TOTAL, Tally
 from unselected.statistics.unscored import SCORED, Unscored
 

@@ -6,7 +6,7 @@ posterior. An empty event gives the usual, uncorrected posterior.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from scipy.special import betainc, betaln
 
 from unselected._typing import Floats, Ints
 from unselected.numerics.quadrature import log_sum
-
-Statistic = Literal["|COR|", "F"]
+from unselected.statistics.moments import Statistic
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,10 @@ from unselected.columns.content_keys import Keys
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import CLOSE
 from unselected.selection.count_scores import CountScores
-from unselected.selection.events import FamilyEvent, Statistic
+from unselected.selection.events import FamilyEvent
 from unselected.selection.real_scores import RealScores
 from unselected.selection.scores import competing
+from unselected.statistics.moments import Statistic
 from unselected.statistics.unscored import Unscored
 
 # Returns the keys of columns by which ties are broken, whatever the order of the columns.
@@ -197,7 +198,7 @@ def _explained(scores: CountScores | RealScores) -> Floats:
         return scores.rough
     if scores.statistic == "|COR|":
         return np.asarray(scores.rough**2)
-    q, nu = scores.patterns.shape[1] - 1, float(scores.nu[0])
+    q, nu = scores.lam.shape[1], float(scores.nu[0])
     with np.errstate(over="ignore", invalid="ignore"):
         part = q * scores.rough
     return np.where(np.isfinite(part), part / (part + nu), 1.0)

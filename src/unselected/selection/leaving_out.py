@@ -22,8 +22,11 @@ from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
 from unselected.selection.real_scores import RealScores
 from unselected.selection.streaming import Accumulator, StreamingSelection
+from unselected.statistics.adjusted_moments import AdjustedMoments
+from unselected.statistics.adjusted_sums import adjusted_moments_without
 from unselected.statistics.binarizing import AS_IS, Binarize, are_bits
 from unselected.statistics.counts import ClassCounts, Counted
+from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import (
     LeftOut,
     SomeMoments,
@@ -32,8 +35,9 @@ from unselected.statistics.leaving_out import (
     counts_without,
     line_moments_without,
 )
-from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.moments import ClassMoments, LineMoments, Moments
 from unselected.statistics.normal_scores import (
+    normal_score_adjusted_moments_without,
     normal_score_line_moments_without,
     normal_score_moments_without,
 )
@@ -129,6 +133,50 @@ def line_scores_without(
 
     blocks = wide_blocks(X)
     return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+
+
+def adjusted_scores_without(
+    X: Columns,
+    design: Design,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+) -> list[RealScores]:
+    """Return the scores of columns given covariates, without each of some sets of cases."""
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[AdjustedMoments]:
+        return adjusted_moments_without(values, design, names, sets)
+
+    def score(moments: AdjustedMoments, left: LeftOut, subset: ColumnSubset) -> RealScores:  # noqa: ARG001
+        return RealScores.of(moments, subset)
+
+    blocks = wide_blocks(X)
+    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+
+
+def adjusted_family_scores_without(
+    X: Columns,
+    design: Design,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+    marginals: tuple[Marginals, ...],
+    keys: KeyReader,
+) -> list[list[FamilyScores]]:
+    """Return the scores of all columns given covariates, as `family_scores_without` does.
+
+    Columns of 0 and 1 are numbers here: covariates act on them as on others.
+    """
+
+    def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[AdjustedMoments]:
+        find_missing(values, names, missing_allowed=True)
+        for each in marginals:
+            if each == "normal":
+                yield from normal_score_adjusted_moments_without(values, design, names, sets)
+            else:
+                yield from adjusted_moments_without(values, design, names, sets)
+
+    return _real_family_scores_without(X, label, sets, new_stream, block, keys, len(marginals))
 
 
 class _FamilyBlock(NamedTuple):
@@ -227,12 +275,25 @@ def response_scores_without(
             else:
                 yield from line_moments_without(values, y, names, sets)
 
-    def score(moments: LineMoments, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
+    return _real_family_scores_without(X, label, sets, new_stream, block, keys, len(marginals))
+
+
+def _real_family_scores_without(
+    X: Columns,
+    label: ColumnNamer,
+    sets: list[LeftOut],
+    new_stream: Callable[[], StreamingSelection],
+    block: Callable[[NDArray[Any], ColumnNamer], Iterator[Any]],
+    keys: KeyReader,
+    n_marginals: int,
+) -> list[list[FamilyScores]]:
+    """Return the scores of columns that are all real-valued, from moments by marginals and set."""
+
+    def score(moments: Moments, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
         return FamilyScores(None, RealScores.of(moments, subset), keys)
 
-    blocks, each_set = wide_blocks(X), sets * len(marginals)
     each = _scores_without(
-        X, blocks, label, each_set, new_stream, block, score, FamilyScores.united
+        X, wide_blocks(X), label, sets * n_marginals, new_stream, block, score, FamilyScores.united
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
 

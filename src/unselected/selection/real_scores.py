@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.events import RealEvent, Statistic
+from unselected.selection.events import RealEvent
 from unselected.selection.scores import competing, together
-from unselected.statistics.moments import ClassMoments, LineMoments, class_axes, distinct_rows
+from unselected.statistics.moments import Moments, Statistic, distinct_rows
 from unselected.statistics.unscored import SCORED, Unscored
 
 
@@ -26,7 +26,7 @@ class RealScores:
 
     Attributes
     ----------
-    moments : ClassMoments or LineMoments
+    moments : Moments
     subset : ColumnSubset
     patterns : array of shape (patterns, d)
         Distinct patterns of known values (see `RealEvent`), that of complete columns first.
@@ -37,7 +37,7 @@ class RealScores:
     unscored : Unscored
     """
 
-    moments: ClassMoments | LineMoments
+    moments: Moments
     subset: ColumnSubset
     patterns: NDArray[Any]
     n_varying: Ints
@@ -45,9 +45,7 @@ class RealScores:
     unscored: Unscored
 
     @classmethod
-    def of(
-        cls, moments: ClassMoments | LineMoments, subset: ColumnSubset | None = None
-    ) -> "RealScores":
+    def of(cls, moments: Moments, subset: ColumnSubset | None = None) -> "RealScores":
         """Return |COR| for two classes and for a real response, and F for more classes."""
         subset = subset or ColumnSubset.everyone(moments.size)
         reasons = moments.reasons()
@@ -69,7 +67,7 @@ class RealScores:
         """Return the scores of parts of a table together."""
         subset, order = together([part.subset for part in parts])
         each = [part.moments for part in parts]
-        moments = type(each[0]).united(each).take(order)  # type: ignore[arg-type]
+        moments = type(each[0]).united(each).take(order)
         rows = np.concatenate([part.patterns for part in parts])
         patterns, which = distinct_rows(np.concatenate([rows[:1], rows]))
         n_varying = np.zeros(len(patterns), dtype=np.int64)
@@ -89,23 +87,21 @@ class RealScores:
     @property
     def statistic(self) -> Statistic:
         """What the scores are."""
-        several = isinstance(self.moments, ClassMoments) and self.moments.sizes.size > 2
-        return "F" if several else "|COR|"
+        return self.moments.statistic
 
     @cached_property
+    def _terms(self) -> tuple[Floats, Floats]:
+        return self.moments.lam_and_nu(self.patterns)
+
+    @property
     def lam(self) -> Floats:
         """Of each pattern, see `RealEvent`."""
-        if isinstance(self.moments, ClassMoments):
-            return class_axes(self.patterns)[0]
-        return np.asarray(self.patterns[:, 1:] / self.moments.unit**2)
+        return self._terms[0]
 
     @property
     def nu(self) -> Floats:
         """Of each pattern, see `RealEvent`."""
-        if isinstance(self.moments, ClassMoments):
-            n_classes = self.patterns.shape[1]
-            return np.asarray(self.patterns.sum(axis=1) - n_classes, dtype=np.float64)
-        return np.asarray(self.patterns[:, 0] - 2.0)
+        return self._terms[1]
 
     @cached_property
     def rough(self) -> Floats:
@@ -115,7 +111,7 @@ class RealScores:
             total = between + within
             total[total == 0.0] = 1.0
             return np.asarray(np.sqrt(between / total))
-        q = self.patterns.shape[1] - 1
+        q = self.lam.shape[1]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             scores = (between / q) / (within / self.nu[self.pattern_of])
         finite = np.nan_to_num(scores, nan=0.0, posinf=np.finfo(np.float64).max)

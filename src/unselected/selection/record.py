@@ -6,7 +6,8 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected.selection.events import Event, FamilyEvent, RealEvent, Statistic
+from unselected.selection.events import Event, FamilyEvent, RealEvent
+from unselected.statistics.moments import Statistic
 
 Ties = Literal["first", "random"]
 

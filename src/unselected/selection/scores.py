@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.events import Event, FamilyEvent, RealEvent, Statistic
+from unselected.selection.events import Event, FamilyEvent, RealEvent
+from unselected.statistics.moments import Statistic
 from unselected.statistics.unscored import Unscored
 
 E_co = TypeVar("E_co", bound=Event | RealEvent | FamilyEvent, covariant=True)

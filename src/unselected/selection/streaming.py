@@ -23,8 +23,13 @@ from unselected.selection.real_scores import RealScores
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counting import over_counts
 from unselected.statistics.counts import Counted
-from unselected.statistics.moments import ClassMoments, LineMoments
-from unselected.statistics.summing import over_class_moments, over_line_moments
+from unselected.statistics.design import Design
+from unselected.statistics.moments import Moments
+from unselected.statistics.summing import (
+    over_adjusted_moments,
+    over_class_moments,
+    over_line_moments,
+)
 
 S = TypeVar("S", CountScores, RealScores, FamilyScores)
 
@@ -156,6 +161,14 @@ def line_scores(
     return _gather(over_line_moments(X, y, label, then), stream, RealScores.united)
 
 
+def adjusted_scores(
+    X: Columns, design: Design, label: ColumnNamer, stream: StreamingSelection
+) -> RealScores:
+    """Return the scores of the real-valued columns that can be selected, given covariates."""
+    then = partial(_filter_moments, stream=stream)
+    return _gather(over_adjusted_moments(X, design, label, then), stream, RealScores.united)
+
+
 def _filter_counts(
     counted: Counted, subset: ColumnSubset, *, stream: StreamingSelection, by_total: bool
 ) -> CountScores:
@@ -163,7 +176,7 @@ def _filter_counts(
 
 
 def _filter_moments(
-    moments: ClassMoments | LineMoments, subset: ColumnSubset, *, stream: StreamingSelection
+    moments: Moments, subset: ColumnSubset, *, stream: StreamingSelection
 ) -> RealScores:
     return stream.filter(RealScores.of(moments, subset))
 

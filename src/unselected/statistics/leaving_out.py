@@ -306,7 +306,7 @@ class _ClassSums:
         rest = ClassSums(y[left.kept], self.sizes.size)
         within = own_squares.sum(axis=0)
         moments = ClassMoments(d.center[some], own_mean, within, rest.sizes, own_n)
-        again = _to_be_summed_anew(within, self.all_squares[some])
+        again = to_be_summed_anew(within, self.all_squares[some])
         if again.size:
             values, names = (
                 self.X[np.ix_(left.kept, which[again])],
@@ -357,13 +357,13 @@ def line_moments_without(
         sxy = products - Y[left.out] @ away - m * shift * (own_mean - mean)
         sums_of_y, within = ((m, syy), m, rest_mean, syy), total - sxy**2 / syy
         moments = LineMoments.of(*sums_of_y, d.center, own_mean, sxy, within)
-        again = np.union1d(_to_be_summed_anew(within, squares), holes)
+        again = np.union1d(to_be_summed_anew(within, squares), holes)
         if again.size:
             exact = LineSums(rest).exact(X[np.ix_(left.kept, again)], picked(label, again))
             moments = moments.with_columns(again, exact)
         yield moments
 
 
-def _to_be_summed_anew(within: Floats, before: Floats) -> Ints:
+def to_be_summed_anew(within: Floats, before: Floats) -> Ints:
     """Return the columns with little left of their squares, constant ones included."""
     return np.flatnonzero(~(within > _LITTLE * before))

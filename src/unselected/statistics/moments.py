@@ -8,13 +8,16 @@ response can explain, and the residual sum of squares.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
+
+# What the score of a column is: an absolute correlation with the response, or an F statistic.
+Statistic = Literal["|COR|", "F"]
 
 # Responses whose sum of squares is at most this part of that of all cases count as equal.
 _NO_SPREAD = 1e-12
@@ -48,17 +51,41 @@ class Contrasts:
     axes: Floats
     code_mean: Floats
 
+    # The fields that have an entry for each feature, and those that may have one for all instead.
+    _of_features: ClassVar[tuple[str, ...]] = ("n", "mean", "beta", "within")
+    _shared: ClassVar[tuple[str, ...]] = ("lam", "axes", "code_mean")
+
+    @property
+    def df(self) -> Floats:
+        """Degrees of freedom that are left beside the mean, shape (k,)."""
+        return self.n - 1.0
+
+    @property
+    def leverage(self) -> Floats:
+        """The uncertainty of the mean, in units of the variance of a value, shape (k,)."""
+        return 1.0 / self.n
+
+    @property
+    def log_volume(self) -> Floats:
+        """Log of the factor that the integral over the mean leaves, shape (k,)."""
+        return np.asarray(-0.5 * np.log(self.n))
+
     @property
     def varying(self) -> NDArray[np.bool_]:
         """Which features are not constant; a constant one carries no information."""
         return np.asarray(self.within + np.sum(self.beta**2, axis=1) > 0.0)
 
-    def take(self, which: NDArray[np.bool_]) -> "Contrasts":
+    def take(self, which: NDArray[np.bool_]) -> Self:
         """Return the contrasts of some features."""
-        shared = (self.lam, self.axes, self.code_mean)
-        lam, axes, code_mean = (array if len(array) == 1 else array[which] for array in shared)
-        own = (self.beta[which], self.within[which])
-        return Contrasts(self.n[which], self.mean[which], lam, *own, axes, code_mean)
+        arrays: Any = {name: getattr(self, name)[which] for name in self._of_features}
+        for name in self._shared:
+            values = getattr(self, name)
+            arrays[name] = values if len(values) == 1 else values[which]
+        return replace(self, **arrays)
+
+    def at(self, z: Floats) -> Self:  # noqa: ARG002
+        """Return the contrasts for new cases with the covariates z: without any, all are alike."""
+        return self
 
     def squares(self, u: Floats) -> Floats:
         """Return the effective sums of squares given tau^2 = u, shape (nodes, k).
@@ -69,6 +96,11 @@ class Contrasts:
         for lam, beta in zip(self.lam.T, self.beta.T, strict=True):
             squares += beta**2 / (1.0 + np.multiply.outer(u, lam))
         return squares
+
+    def least_squares(self, code: Floats) -> Floats:
+        """Return where the features lie given a code by least squares, shape (k,)."""
+        sizes = self.beta / np.sqrt(np.where(self.lam > 0.0, self.lam, 1.0))
+        return np.asarray(self.mean + np.sum(self.coordinates(code) * sizes, axis=1))
 
     def coordinates(self, code: Floats) -> Floats:
         """Return the coordinates of a code (d,) among the contrasts, shape (k or 1, q)."""
@@ -99,6 +131,19 @@ class Moments(ABC):
     @abstractmethod
     def reasons(self) -> Ints:
         """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
+
+    @property
+    @abstractmethod
+    def statistic(self) -> Statistic:
+        """What the score is."""
+
+    @abstractmethod
+    def patterns(self) -> tuple[NDArray[Any], Ints]:
+        """Return the distinct patterns of known values, complete ones first, and each column's."""
+
+    @abstractmethod
+    def lam_and_nu(self, patterns: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return what an event needs to know of patterns, see `RealEvent`."""
 
     def take(self, columns: Ints) -> Self:
         """Return the moments of some columns."""
@@ -187,6 +232,16 @@ class ClassMoments(Moments):
         if self.complete:
             return self.sizes[np.newaxis, :], np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.sizes, self.n.T]))
+
+    @property
+    def statistic(self) -> Statistic:
+        """What the score is: |COR| for two classes, F for more."""
+        return "F" if self.sizes.size > 2 else "|COR|"
+
+    def lam_and_nu(self, patterns: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return what an event needs to know of patterns, see `RealEvent`."""
+        nu = np.asarray(patterns.sum(axis=1) - self.sizes.size, dtype=np.float64)
+        return class_axes(patterns)[0], nu
 
     def reasons(self) -> Ints:
         """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""
@@ -292,6 +347,15 @@ class LineMoments(Moments):
         if np.all(self.n == self.complete[0]):
             return np.array([self.complete], dtype=np.float64), np.zeros(self.size, dtype=np.intp)
         return distinct_rows(np.vstack([self.complete, np.column_stack([self.n, self.syy])]))
+
+    @property
+    def statistic(self) -> Statistic:
+        """What the score is."""
+        return "|COR|"
+
+    def lam_and_nu(self, patterns: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return what an event needs to know of patterns, see `RealEvent`."""
+        return np.asarray(patterns[:, 1:] / self.unit**2), np.asarray(patterns[:, 0] - 2.0)
 
     def reasons(self) -> Ints:
         """Return why columns have no score, see `Unscored`; `SCORED` for those that have one."""

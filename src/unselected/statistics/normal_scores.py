@@ -17,6 +17,9 @@ from scipy.special import ndtri
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite
+from unselected.statistics.adjusted_moments import AdjustedMoments
+from unselected.statistics.adjusted_sums import AdjustedSums, adjusted_moments_of
+from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.moments import ClassMoments, LineMoments
 
@@ -184,6 +187,21 @@ def _line_moments(
     return LineMoments.of(whole, n, y_mean, syy, np.zeros(len(scores)), offset, sxy, within)
 
 
+def normal_score_adjusted_moments_without(
+    X: NDArray[Any], design: Design, label: ColumnNamer, sets: list[LeftOut]
+) -> Iterator[AdjustedMoments]:
+    """Yield the moments of a block's normal scores given covariates, as above."""
+    check_finite(X, label, missing_allowed=True)
+    block, n = _SortedBlock.of(X), design.n_contrasts
+    for left in sets:
+        scores, here = block.scores(left.kept)
+        in_rows = block.in_order_of_rows(scores)[left.kept]
+        known = None
+        if block.known is not None:
+            known = block.in_order_of_rows(here)[left.kept]
+        yield adjusted_moments_of(in_rows, known, AdjustedSums(design.without(left.kept), n))
+
+
 @dataclass(frozen=True, eq=False)
 class _SortedBlock:
     """The values of a block, each column sorted; a row of an array is a column of the block.
@@ -218,6 +236,12 @@ class _SortedBlock:
         if self.known is not None:
             here &= self.known
         return self._scores(here), here
+
+    def in_order_of_rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values in sorted order (width, n) as an array (n, width) in that of the rows."""
+        result = np.empty_like(values)
+        np.put_along_axis(result, self.order, values, axis=1)
+        return result.T
 
     def _scores(self, here: Bools) -> Floats:
         """Return the normal scores of the values that are here, in sorted order; 0 elsewhere."""

@@ -25,8 +25,11 @@ from unselected.columns.dask import DaskColumns, only
 from unselected.columns.sources import SparseColumns
 from unselected.columns.subset import ColumnSubset
 from unselected.numerics.kernels import kernels_for
+from unselected.statistics.adjusted_moments import AdjustedMoments
+from unselected.statistics.adjusted_sums import AdjustedSums
 from unselected.statistics.block_sums import BlockSums, M
 from unselected.statistics.class_sums import ClassSums
+from unselected.statistics.design import Design
 from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
 
@@ -100,6 +103,14 @@ def over_line_moments(
 ) -> Iterator[_T]:
     """Compute the moments with a real response, as `over_class_moments` does by class."""
     return _over_blocks(X, LineSums(y), label, then, X.shape[0] * X.shape[1])
+
+
+def over_adjusted_moments(
+    X: Columns, design: Design, label: ColumnNamer, then: Then[AdjustedMoments, _T]
+) -> Iterator[_T]:
+    """Compute the moments given covariates, as `over_class_moments` does by class."""
+    sums = AdjustedSums(design, design.n_contrasts)
+    return _over_blocks(X, sums, label, then, X.shape[0] * X.shape[1])
 
 
 def _over_blocks(

@@ -1,0 +1,123 @@
+"""Sums of real-valued columns with covariates and codes of the response."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Bools, ColumnNamer, Floats
+from unselected.columns.blocks import check_finite, picked
+from unselected.columns.sources import SparseColumns
+from unselected.statistics.adjusted_moments import AdjustedMoments
+from unselected.statistics.block_sums import BlockSums
+from unselected.statistics.design import Design, Geometry
+from unselected.statistics.differences import centred, in_memory
+from unselected.statistics.leaving_out import LeftOut, to_be_summed_anew
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedSums(BlockSums[AdjustedMoments]):
+    """The sums of a block with the covariates and codes of its rows.
+
+    ``n_contrasts`` is that of all cases: without some of them there may be fewer.
+    """
+
+    design: Design
+    n_contrasts: int
+
+    @cached_property
+    def complete(self) -> Geometry:
+        """The geometry of a column without missing values."""
+        return self.design.geometry(n_contrasts=self.n_contrasts)
+
+    @cached_property
+    def factors(self) -> Floats:
+        """What columns are multiplied with, see `Design`."""
+        return np.ascontiguousarray(self.design.factors)
+
+    def moments(
+        self,
+        center: Floats,
+        products: Floats,
+        squares: Floats,
+        geometry: Geometry | None = None,
+    ) -> AdjustedMoments:
+        """Return moments from sums of products with `factors`, and of squares."""
+        both = self.design.split(products)
+        return AdjustedMoments.of(self.design, self.complete, center, both, squares, geometry)
+
+    def _compiled(self, kernels: Any, rows: NDArray[Any]) -> tuple[AdjustedMoments, Floats]:
+        center = rows[0].astype(np.float64)
+        products, squares = np.zeros((self.factors.shape[1], center.size)), np.zeros(center.size)
+        kernels.sum_products(*in_memory(rows), self.factors, center, products, squares)
+        return self.moments(center, products, squares), squares
+
+    def _summed(self, center: Floats, D: Floats, missing: Bools | None) -> AdjustedMoments:
+        geometry = None
+        if missing is not None:
+            D[missing] = 0.0
+            geometry = self.design.geometry(~missing, n_contrasts=self.n_contrasts)
+        used = geometry or self.complete
+        # The mean, and then the covariates, are subtracted before squares are summed.
+        with_z = self.design.Z.T @ D
+        offset = np.einsum("ijp,jp->ip", used.inverse, with_z)
+        D -= self.design.Z @ offset
+        if missing is not None:
+            D[missing] = 0.0
+        rest = self.moments(center, self.factors.T @ D, np.square(D).sum(axis=0), geometry)
+        offset = offset + rest.offset
+        return replace(rest, offset=offset)
+
+    def _of_stored(self, X: SparseColumns) -> AdjustedMoments:
+        products = np.stack([X.sums(column, 1) for column in self.factors.T])
+        squares = X.sums(np.ones(X.shape[0]), 2)
+        moments = self.moments(np.zeros(X.shape[1]), products, squares)
+        return replace(moments, within=np.maximum(moments.within, 0.0))
+
+
+def adjusted_moments_without(
+    X: NDArray[Any], design: Design, label: ColumnNamer, sets: list[LeftOut]
+) -> Iterator[AdjustedMoments]:
+    """Yield the moments of a block given covariates, without each set of cases.
+
+    Columns of which little is left are summed again.
+    """
+    check_finite(X, label, missing_allowed=True)
+    center, D = centred(X)
+    unknown = np.isnan(D) if np.isnan(D.sum()) else None
+    mean = np.nanmean(D, axis=0) if unknown is not None else D.mean(axis=0)
+    center, D = center + mean, D - mean
+    if unknown is not None:
+        D[unknown] = 0.0
+    factors, q = design.factors, design.n_contrasts
+    products, squares = factors.T @ D, np.square(D).sum(axis=0)
+    for left in sets:
+        sums = AdjustedSums(design.without(left.kept), q)
+        out = D[left.out]
+        own = products - factors[left.out].T @ out
+        own[design.Z.shape[1] :] *= design.unit / sums.design.unit
+        rest = squares - np.square(out).sum(axis=0)
+        geometry = None
+        if unknown is not None:
+            geometry = sums.design.geometry(~unknown[left.kept], n_contrasts=q)
+        moments = sums.moments(center, own, rest, geometry)
+        again = to_be_summed_anew(moments.within, squares)
+        if again.size:
+            exact = sums.exact(X[np.ix_(left.kept, again)], picked(label, again))
+            moments = moments.with_columns(again, exact)
+        yield moments
+
+
+def adjusted_moments_of(scores: Floats, known: Bools | None, sums: AdjustedSums) -> AdjustedMoments:
+    """Return the moments of scores (n, width), which are 0 where not known, as they are."""
+    geometry = None
+    if known is not None:
+        geometry = sums.design.geometry(known, n_contrasts=sums.n_contrasts)
+    squares = np.square(scores).sum(axis=0)
+    moments = sums.moments(np.zeros(scores.shape[1]), sums.factors.T @ scores, squares, geometry)
+    within = np.maximum(moments.within, 0.0)
+    within[within < 1e-12 * squares] = 0.0  # rounding: no variance beside covariates and response
+    return replace(moments, within=within)
