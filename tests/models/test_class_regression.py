@@ -67,10 +67,10 @@ def brute_force(Z, y, new, n_classes, f, rng, draws=40_000):
     [
         (20, 1, 2, 0.0, 0.008, 0.002),
         (100, 2, 2, 0.0, 0.005, 0.001),
-        (60, 5, 2, 0.0, 0.010, 0.002),
-        (60, 2, 2, 3.5, 0.010, 0.002),
-        (60, 2, 3, 0.0, 0.010, 0.002),
-        (40, 1, 4, 0.0, 0.012, 0.003),
+        (60, 5, 2, 0.0, 0.008, 0.002),
+        (60, 2, 2, 3.5, 0.008, 0.002),
+        (60, 2, 3, 0.0, 0.008, 0.002),
+        (40, 1, 4, 0.0, 0.008, 0.002),
     ],
 )
 def test_integrals_agree_with_importance_sampling(n, m, n_classes, shift, worst, typical, seed):
@@ -83,7 +83,7 @@ def test_integrals_agree_with_importance_sampling(n, m, n_classes, shift, worst,
     error = np.abs(np.exp(regression.log_proba(new)) - expected)
     assert error.max() < worst
     assert error.mean() < typical
-    assert abs(regression.log_evidence - log_evidence) < 0.1
+    assert abs(regression.log_evidence - log_evidence) < 0.2
 
 
 def test_one_covariate_agrees_with_a_grid(seed):
