@@ -277,7 +277,7 @@ class SelectiveBernoulliNB(ExactClassifier):
                     "rates='uniform'."
                 )
             numbers = GaussianModel(model.a, model.b), np.array(model.pseudocounts)
-            self._fit(AdjustedBitsFitting(table, rule, *how, *numbers, binarize))
+            self._fit(AdjustedBitsFitting(table, rule, *how, *numbers, binarize, **self._before))
             self.binarize_thresholds_ = self._predictor.fitted.thresholds
             return self
         scores = self._fit(BernoulliFitting(table, rule, *how, model, binarize))

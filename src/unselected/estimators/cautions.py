@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer
+from unselected._typing import ColumnNamer, Floats
 from unselected._warnings import warn
+from unselected.estimators.covariates import CodedCovariates
 from unselected.estimators.parameters import first_few
 from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import SelectionRule
 from unselected.selection.scores import Scores
+from unselected.statistics.design import CovariateBasis, Design
 from unselected.statistics.normal_scores import NormalScores
 from unselected.statistics.unscored import SAME_RESPONSE, TOO_FEW, Unscored
 
+# Covariates that leave less than this part of the response's variation nearly determine it.
+_LITTLE_LEFT = 0.05
 # At most this many columns or classes are named in a message.
 _NAMED = 3
 # Cases are nearly the same where their distance is below this part of the usual one. Fewer columns
@@ -172,6 +176,32 @@ def _check_scored(
         )
     were = "was" if unscored.columns.size == 1 else "were"
     warn(f"{why}, and {were} left out of the selection: fill in the values, or drop the columns.")
+
+
+def check_confounding(covariates: CodedCovariates, y: NDArray[Any], n_classes: int) -> None:
+    """Warn where covariates leave little of the response for features to explain."""
+    left = round(_unexplained(covariates.Z, y, n_classes), 6)
+    if left > _LITTLE_LEFT:
+        return
+    alone = {
+        name: _unexplained(CovariateBasis.learn(coded).apply(coded), y, n_classes)
+        for name, coded in covariates.by_name().items()
+    }
+    most = min(alone, key=lambda name: alone[name])
+    what = "class" if n_classes else "response"
+    who = "the covariates together nearly determine"
+    if alone[most] <= _LITTLE_LEFT:
+        who = f"covariate {most!r} nearly determines"
+    warn(
+        f"{who} the {what} (a part of {left:.1g} of its variation is left): features cannot be "
+        "told from covariates here, and predictions follow the covariates. Leave out covariates "
+        f"that are a consequence of the {what}, or add cases that tell them apart."
+    )
+
+
+def _unexplained(Z: Floats, y: NDArray[Any], n_classes: int) -> float:
+    design = Design.by_class(Z, y, n_classes) if n_classes else Design.along(Z, y)
+    return design.unexplained
 
 
 def _reasons(unscored: Unscored, classes: NDArray[Any], label: ColumnNamer) -> str:

@@ -222,6 +222,7 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
             seed=self._fold_seed(),
             groups=checked_groups(groups, table),
             store_scores=bool(self.store_scores),
+            unadjusted_before=self._unadjusted_before,
         )
 
     def _models(self, n_classes: int) -> FamilyModels:

@@ -49,6 +49,12 @@ class CodedCovariates:
         basis = CovariateBasis.learn(coded)
         return cls(coding, coded, basis, basis.apply(coded))
 
+    def by_name(self) -> dict[str, Floats]:
+        """Return the coded columns of each covariate."""
+        starts = np.cumsum([len(column.coded_names) for column in self.coding.columns])[:-1]
+        parts = np.split(self.coded, starts, axis=1)
+        return dict(zip(self.coding.names, parts, strict=True))
+
 
 def resolve_covariates(constructor: Any, given: Any, X: Any) -> tuple[Any, CovariateTable | None]:
     """Return the features, and the covariates.
@@ -85,6 +91,15 @@ def resolve_covariates(constructor: Any, given: Any, X: Any) -> tuple[Any, Covar
     table = CovariateTable.read(given)
     table.check_cases(X.shape[0] if hasattr(X, "shape") else len(X))
     return X, table
+
+
+def refuse_covariates(estimator: Any, given: Any) -> None:
+    """Raise where covariates are given to a model that takes none."""
+    if given is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} takes no covariates, because its features depend on each "
+            "other through latent variables: use SelectiveClassifier or SelectiveRegressor."
+        )
 
 
 def features_of(constructor: Any, X: Any) -> Any:

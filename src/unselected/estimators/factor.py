@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from unselected._typing import Floats
+from unselected.estimators.covariates import refuse_covariates
 from unselected.estimators.factor_base import FactorEstimator
 from unselected.estimators.inputs import check_training
 from unselected.estimators.predicting import ClassPredictions, ResponsePredictions
@@ -139,7 +140,7 @@ class SelectiveFactorRegressor(ResponsePredictions, FactorEstimator):
 
     _kind: Kind = "real"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and draw from the posterior given the kept ones and the selection.
 
         Parameters
@@ -148,12 +149,15 @@ class SelectiveFactorRegressor(ResponsePredictions, FactorEstimator):
             Numbers.
         y : array-like of shape (n_samples,)
             Numbers, not all equal; at least 3 more than there are factors.
+        covariates : None
+            Not supported: models with latent variables take no covariates.
 
         Returns
         -------
         self : SelectiveFactorRegressor
             The fitted estimator. After an error or an interrupt it is unchanged.
         """
+        refuse_covariates(self, covariates)
         self._check_rule()
         self._fit_table(check_training(self, X, y, "numbers"))
         return self
@@ -249,7 +253,7 @@ class SelectiveFactorClassifier(ClassPredictions, FactorEstimator):
 
     _kind: Kind = "classes"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and draw from the posterior given the kept ones and the selection.
 
         Parameters
@@ -258,12 +262,15 @@ class SelectiveFactorClassifier(ClassPredictions, FactorEstimator):
             Numbers.
         y : array-like of shape (n_samples,)
             Two classes, with any labels; at least 3 more cases than there are factors.
+        covariates : None
+            Not supported: models with latent variables take no covariates.
 
         Returns
         -------
         self : SelectiveFactorClassifier
             The fitted estimator. After an error or an interrupt it is unchanged.
         """
+        refuse_covariates(self, covariates)
         self._check_rule()
         table = check_training(self, X, y, "two classes")
         self._fit_table(table)

@@ -229,8 +229,12 @@ class SelectiveGaussianNB(ExactClassifier):
             )
         rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
-        kind = GaussianFitting if table.covariates is None else AdjustedGaussianFitting
-        self._fit(kind(table, rule, *how, model, pseudocounts))
+        if table.covariates is None:
+            self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
+        else:
+            self._fit(
+                AdjustedGaussianFitting(table, rule, *how, model, pseudocounts, **self._before)
+            )
         self.log_marginal_likelihood_ += self._predictor.fitted.log_class_evidence
         return self
 

@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 
 from unselected._typing import Floats
 from unselected._warnings import warn
+from unselected.estimators.covariates import refuse_covariates
 from unselected.estimators.inputs import check_training
 from unselected.estimators.latent import LatentEstimator
 from unselected.estimators.latent_fitting import MixtureFitting
@@ -197,7 +198,7 @@ class SelectiveMixtureClassifier(ClassPredictions, LatentEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, covariates: Any = None) -> Self:
         """Select features, and draw from the posterior given the kept ones and the selection.
 
         Parameters
@@ -206,12 +207,15 @@ class SelectiveMixtureClassifier(ClassPredictions, LatentEstimator):
             Booleans or numbers; see ``binarize``.
         y : array-like of shape (n_samples,)
             Two classes, with any labels; at most 2000 cases.
+        covariates : None
+            Not supported: models with latent variables take no covariates.
 
         Returns
         -------
         self : SelectiveMixtureClassifier
             The fitted estimator. After an error or an interrupt it is unchanged.
         """
+        refuse_covariates(self, covariates)
         model, binarize = self._checked_model(), check_binarize(self.binarize)
         table = check_training(self, X, y, "two classes")
         _check_size(table.y.size)

@@ -206,8 +206,10 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
         table = check_training(self, X, y, "numbers", covariates)
         rule = self._checked_rule(table, "|COR|")
         how = (bool(self.correct_selection), self.prior == "sparse")
-        kind = RegressionFitting if table.covariates is None else AdjustedRegressionFitting
-        self._fit(kind(table, rule, *how, model))
+        if table.covariates is None:
+            self._fit(RegressionFitting(table, rule, *how, model))
+        else:
+            self._fit(AdjustedRegressionFitting(table, rule, *how, model, **self._before))
         return self
 
     def loo_predict(self, return_std: bool = False) -> Floats | tuple[Floats, Floats]:

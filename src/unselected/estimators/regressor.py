@@ -230,6 +230,7 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
             seed=self._fold_seed(),
             groups=checked_groups(groups, table),
             store_scores=bool(self.store_scores),
+            unadjusted_before=self._unadjusted_before,
         )
 
     def _predictor_of(self, stack: FittedResponseStack) -> ResponsePredictor:

@@ -99,6 +99,8 @@ class ResponseStackFitting(AverageFitting):
         Cases with the same number stay together.
     store_scores : bool
         Whether the scores of all columns are kept.
+    unadjusted_before : bool
+        Whether columns were selected before, by scores not adjusted for covariates.
     """
 
     table: TrainingTable
@@ -113,6 +115,7 @@ class ResponseStackFitting(AverageFitting):
     seed: int
     groups: Ints | None
     store_scores: bool = False
+    unadjusted_before: bool = False
 
     def learned(self, left: LeftOut | None = None) -> "LearnedResponseStack":
         """Learn everything from the cases that are not left out."""
@@ -130,10 +133,8 @@ class ResponseStackFitting(AverageFitting):
         """Return the scores without each set of cases; see `response_scores_without`."""
         t = self.table
         if t.covariates is not None:
-            design = Design.along(t.covariates.Z, y)
-            return adjusted_family_scores_without(
-                t.X, design, t.label, sets, new_stream, marginals, keys
-            )
+            how = (t.label, sets, new_stream, marginals, keys, self.unadjusted_before)
+            return adjusted_family_scores_without(t.X, Design.along(t.covariates.Z, y), *how)
         return response_scores_without(t.X, y, t.label, sets, new_stream, marginals, keys)
 
     def given_covariates(self, y: Floats, cases: Ints) -> ResponseCovariates | None:

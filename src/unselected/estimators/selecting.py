@@ -58,6 +58,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
     preselected_from: int | None
     always_keep: Any
     covariates: Any = None
+    preselected_adjusted: bool = True
     ties: Ties
     store_scores: bool
     random_state: Any
@@ -216,6 +217,7 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         """Check the parameters of the selection that do not depend on the data."""
         check_flag("correct_selection", self.correct_selection)
         check_flag("store_scores", self.store_scores)
+        check_flag("preselected_adjusted", self.preselected_adjusted)
         check_choice("ties", self.ties, ("first", "random"))
         if self._asked_k is not None and self.threshold is not None:
             raise ValueError(
@@ -227,6 +229,16 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
                 f"k={shown(self.k)} cannot be used with preselected_from={self.preselected_from}, "
                 "which keeps every column of X: use k=None."
             )
+
+    @property
+    def _unadjusted_before(self) -> bool:
+        """Whether columns were selected before, by scores without covariates."""
+        return self.preselected_from is not None and not self.preselected_adjusted
+
+    @property
+    def _before(self) -> Any:
+        """What a fit with covariates needs to know of an earlier selection."""
+        return {"unadjusted_before": self._unadjusted_before}
 
     @property
     def _asked_k(self) -> Any:

@@ -85,6 +85,8 @@ class StackFitting(AverageFitting):
         Cases with the same number stay together.
     store_scores : bool
         Whether the scores of all columns are kept.
+    unadjusted_before : bool
+        Whether columns were selected before, by scores not adjusted for covariates.
     """
 
     table: TrainingTable
@@ -97,6 +99,7 @@ class StackFitting(AverageFitting):
     seed: int
     groups: Ints | None
     store_scores: bool = False
+    unadjusted_before: bool = False
 
     def learned(self, left: LeftOut | None = None) -> "LearnedStack":
         """Learn everything from the cases that are not left out.
@@ -116,9 +119,8 @@ class StackFitting(AverageFitting):
         """Return the scores without each set of cases; see `family_scores_without`."""
         t = self.table
         if t.covariates is not None:
-            return adjusted_family_scores_without(
-                t.X, t.design, t.label, sets, new_stream, marginals, keys
-            )
+            how = (t.label, sets, new_stream, marginals, keys, self.unadjusted_before)
+            return adjusted_family_scores_without(t.X, t.design, *how)
         sizes = tuple(np.bincount(t.y, minlength=t.classes.size).tolist())
         return family_scores_without(
             t.X,

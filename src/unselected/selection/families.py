@@ -20,7 +20,7 @@ from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import CLOSE
 from unselected.selection.count_scores import CountScores
 from unselected.selection.events import FamilyEvent
-from unselected.selection.real_scores import RealScores
+from unselected.selection.real_scores import RealScores, UnadjustedScores
 from unselected.selection.scores import competing
 from unselected.statistics.moments import Statistic
 from unselected.statistics.unscored import Unscored
@@ -56,6 +56,12 @@ class FamilyScores:
             RealScores.united(real) if real else None,
             parts[0].keys,
         )
+
+    def with_adjusted(self, adjusted: "FamilyScores") -> "FamilyScores":
+        """Return these scores, of an earlier selection, for models that adjust for covariates."""
+        assert self.real is not None
+        assert adjusted.real is not None
+        return replace(self, real=UnadjustedScores.of_both(self.real, adjusted.real))
 
     @property
     def _families(self) -> list[CountScores | RealScores]:

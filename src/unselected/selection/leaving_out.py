@@ -162,10 +162,12 @@ def adjusted_family_scores_without(
     new_stream: Callable[[], StreamingSelection],
     marginals: tuple[Marginals, ...],
     keys: KeyReader,
+    unadjusted_before: bool = False,
 ) -> list[list[FamilyScores]]:
     """Return the scores of all columns given covariates, as `family_scores_without` does.
 
-    Columns of 0 and 1 are numbers here: covariates act on them as on others.
+    Columns of 0 and 1 are numbers here: covariates act on them as on others. Where columns were
+    selected before by unadjusted scores, these are the scores, and models adjust for covariates.
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[AdjustedMoments]:
@@ -176,7 +178,15 @@ def adjusted_family_scores_without(
             else:
                 yield from adjusted_moments_without(values, design, names, sets)
 
-    return _real_family_scores_without(X, label, sets, new_stream, block, keys, len(marginals))
+    how = (label, sets, new_stream)
+    each = _real_family_scores_without(X, *how, block, keys, len(marginals))
+    if not unadjusted_before:
+        return each
+    before = adjusted_family_scores_without(X, design.without_covariates(), *how, marginals, keys)
+    return [
+        [one.with_adjusted(own) for one, own in zip(*both, strict=True)]
+        for both in zip(before, each, strict=True)
+    ]
 
 
 class _FamilyBlock(NamedTuple):

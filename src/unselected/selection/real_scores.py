@@ -1,6 +1,6 @@
 """The scores of real-valued columns with the response, and the event of a cut on them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -179,3 +179,29 @@ class RealScores:
         told = n_features > 0
         told[0] = True
         return RealEvent(cut, self.statistic, self.lam[told], self.nu[told], n_features[told])
+
+
+@dataclass(frozen=True, eq=False)
+class UnadjustedScores(RealScores):
+    """Scores of an earlier selection, which did not adjust for covariates as the model does.
+
+    The cut and the event are those of the unadjusted scores. The event takes covariates to say
+    nothing of the omitted features beside what the response says of them.
+
+    Attributes
+    ----------
+    adjusted : RealScores
+        Whose moments the model is conditioned on.
+    """
+
+    adjusted: RealScores
+
+    @classmethod
+    def of_both(cls, scores: RealScores, adjusted: RealScores) -> "UnadjustedScores":
+        """Return unadjusted scores with the adjusted ones of the same columns."""
+        own: Any = {field.name: getattr(scores, field.name) for field in fields(scores)}
+        return cls(**own, adjusted=adjusted)
+
+    def take(self, columns: Ints) -> Any:
+        """Return the moments of some columns."""
+        return self.adjusted.take(columns)

@@ -133,6 +133,13 @@ class Design:
             some, C=some.C / change, expected=some.expected / change, unit=some.unit * change
         )
 
+    def without_covariates(self) -> "Design":
+        """Return the same response, beside an intercept only."""
+        codes, intercept = self.C + self.Z @ self.expected, self.Z[:, :1]
+        if self.of_classes:
+            return Design(intercept, *_without_covariates(intercept, codes), of_classes=True)
+        return Design.along(intercept, self.unit * codes[:, 0])
+
     @property
     def factors(self) -> Floats:
         """What columns are multiplied with, (n, m + d or m + d - 1): the last class is implied."""
