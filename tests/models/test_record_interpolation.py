@@ -62,12 +62,24 @@ def test_figures_are_the_same_with_fewer_values_of_alpha(alpha, seed, computed, 
     assert n_computed < 0.8 * len(computed)
 
 
-def test_three_classes_too(seed, monkeypatch):
-    counts, event = kept(50.0, seed, n=540, p=60, n_classes=3)
-    model = BernoulliModel((1.0, 1.0, 1.0))
+@pytest.mark.parametrize("rates", ["uniform", "given"])
+def test_several_classes_with_many_vectors_of_counts_too(rates, seed, computed, monkeypatch):
+    counts, event = kept(50.0, seed, n=200, p=60, n_classes=4)
+    model = BernoulliModel((1.0,) * 4, rates=rates)
+    computed.clear()
     found = model.condition(counts, event)
+    n_computed = len(computed)
     monkeypatch.setattr(f"{MODULE}._TOLERANCE", 0.0)
+    computed.clear()
     assert_same(found, model.condition(counts, event))
+    assert n_computed < 0.8 * len(computed)
+
+
+def test_few_cases_are_not_interpolated(seed, computed):
+    counts, event = kept(50.0, seed, n=60, p=60, n_classes=3)
+    computed.clear()
+    found = BernoulliModel((1.0, 1.0, 1.0)).condition(counts, event)
+    assert len(computed) >= found.log_alpha.size
 
 
 @pytest.mark.parametrize("trusted", [False, True])

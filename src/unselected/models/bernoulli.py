@@ -217,7 +217,7 @@ class BernoulliModel:
         def rough(log_u: Floats) -> Floats:
             return np.array([likelihood.log_total_roughly(x) for x in log_u])
 
-        if likelihood.has_many_cases and self.refinement == 1 and not self.coarse:
+        if likelihood.is_slow and self.refinement == 1 and not self.coarse:
             log_likelihood = RecordInterpolation(likelihood, self.concentration).log_total
         return self._integrated(likelihood, log_likelihood, rough=rough)
 

@@ -12,6 +12,7 @@ from unselected._typing import Floats, Ints
 from unselected.models.count_omission import (
     Rates,
     check_work,
+    is_slow,
     is_tabulated,
     omission_given_totals,
 )
@@ -186,9 +187,11 @@ class Likelihood:
         self._records[float(log_u) if log_u > _AS_NULL else NULL] = record
 
     @property
-    def has_many_cases(self) -> bool:
-        """Whether there are so many cases that each value of alpha takes milliseconds."""
-        return self._shared is None and self._theta_rule.is_for_many(self.n_cases)
+    def is_slow(self) -> bool:
+        """Whether each value of alpha takes milliseconds: there are many cases, or many vectors."""
+        sizes, has_cut = tuple(self.class_sizes.tolist()), self.event.cut is not None
+        many = self._theta_rule.is_for_many(self.n_cases)
+        return self._shared is None and (many or is_slow(sizes, self.rates, has_cut=has_cut))
 
     def log_total_roughly(self, log_u: float) -> float:
         """Return the log likelihood with few digits where that is faster, the event included."""

@@ -1,8 +1,8 @@
 """The terms of a likelihood at many values of alpha, from exact ones at some of them.
 
-With many cases a value of alpha takes milliseconds, and the terms are smooth functions of alpha:
-polynomials through some values give the others with ten digits or more. Whether they do is checked
-at three of them, and otherwise all are computed.
+With many cases, or many vectors of counts, a value of alpha takes milliseconds or more. The terms
+are smooth functions of alpha: polynomials through some values give the others with ten digits or
+more. Whether they do is checked at three of them, and otherwise all are computed.
 """
 
 import numpy as np
