@@ -10,6 +10,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.models.count_terms import ManyCasesPairs
 from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission import several_classes
 from unselected.omission.count_tables import CountTable, joint_table
@@ -144,6 +145,35 @@ def test_ties_are_found_exactly():
     near = SeveralClasses((6, 6, 6), cut + Fraction(1, 10**30), 1, by_total=False).at(0.3)
     assert near.log_at_cut == -np.inf
     assert near.log_below == pytest.approx(several.log_at_most, abs=1e-13)
+
+
+@pytest.mark.parametrize("by_total", [False, True])
+def test_few_digits_are_enough_to_find_the_mass(by_total, monkeypatch):
+    """Six of them, from fewer nodes of theta and fewer counts at each."""
+    several = SeveralClasses((60, 50, 60), Fraction(1, 20), 1, by_total=by_total)
+    nodes, pmf_tables = [], several_classes.pmf_tables
+
+    def counting(n, theta, u, counts):
+        nodes.append(theta.size * (counts.stop - counts.start))
+        return pmf_tables(n, theta, u, counts)
+
+    monkeypatch.setattr(several_classes, "pmf_tables", counting)
+    for u in (0.001, 0.1):
+        exact, n_exact = several.at(u), sum(nodes)
+        nodes.clear()
+        rough = several.at(u, ROUGH)
+        assert sum(nodes) < 0.7 * n_exact
+        np.testing.assert_allclose(rough.log_at_most, exact.log_at_most, atol=1e-6)
+        nodes.clear()
+
+
+def test_vectors_take_two_bytes_for_each_count():
+    """There may be ten millions; squares and totals of counts must not overflow for all that."""
+    ones, _ = several_classes._vectors((200, 200))
+    assert ones.dtype == np.int16
+    part = several_classes._Part.of((200, 200), 200)
+    assert part.totals.max() == 400
+    assert part.squares.max() == 200 * 400
 
 
 def test_fewer_sums_are_counted_where_classes_are_of_equal_sizes():

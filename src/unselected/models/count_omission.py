@@ -14,6 +14,8 @@ MOST_PATTERNS = 1000
 # With several classes large tables take longer than two parts of the classes.
 _MOST_ENTRIES_OF_SEVERAL = MOST_ENTRIES >> 3
 _MOST_ENTRIES_OF_MANY_FITS = 1 << 17
+# Sums for one value of theta that take a millisecond or less.
+_MOST_QUICK_SUMS = 1 << 16
 
 
 def is_tabulated(sizes: tuple[int, ...]) -> bool:
@@ -63,6 +65,15 @@ def check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
             f"{uniform if len(each[0]) == 2 else ''}use SelectiveGaussianNB (gaussian), which "
             "takes 0 and 1 as numbers, merge classes, or fill in missing values."
         )
+
+
+def is_slow(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> bool:
+    """Say whether the omission probability at one value of alpha takes more than milliseconds.
+
+    >>> is_slow((30, 30, 30), "uniform", has_cut=True), is_slow((90,) * 4, "uniform", has_cut=True)
+    (False, True)
+    """
+    return len(sizes) > 2 and _n_sums(sizes, rates, has_cut=has_cut) > _MOST_QUICK_SUMS
 
 
 def _n_sums(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> float:

@@ -105,7 +105,7 @@ class TabulatedOmission:
 class AtAlpha(Protocol):
     """Omission probabilities as a function of u = 1 / alpha."""
 
-    def at(self, u: float) -> Omission:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Omission:
         """Return the omission probabilities at alpha = 1 / u."""
 
 
@@ -129,7 +129,7 @@ class ManyCasesTerms:
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:
         """Return the terms at one alpha = 1 / u."""
         logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement, accuracy)
-        return Terms(logs, theta, None if self.omission is None else self.omission.at(u))
+        return Terms(logs, theta, None if self.omission is None else self.omission.at(u, accuracy))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.numerics.beta_binomial import CountLaw
-from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
 from unselected.selection.explained import compare_explained
 
@@ -173,9 +173,9 @@ class TotalsAlone:
     def __init__(self, sizes: tuple[int, ...], refinement: int) -> None:
         self._sizes, self._refinement = sizes, refinement
 
-    def at(self, u: float) -> Omission:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Omission:
         """Return the probabilities at alpha = 1 / u."""
-        rule = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
+        rule = gauss_legendre(n_nodes(self._sizes, u, accuracy.per_root) * self._refinement)
         (log_total,) = log_totals(CountLaw(self._sizes, *rule), np.array([u]))
         surely = np.zeros(log_total.size)
         return Omission(surely, np.full(surely.size, -np.inf), surely, log_total)

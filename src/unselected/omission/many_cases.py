@@ -192,11 +192,11 @@ class ManyCasesTable:
     def __init__(self, table: CountTable, refinement: int) -> None:
         self._table, self._refinement = table, refinement
 
-    def at(self, u: float) -> Omission:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Omission:
         """Return the omission probabilities at alpha = 1 / u."""
-        sizes = self._table.sizes
-        theta, weights = gauss_legendre(n_nodes(sizes, u) * self._refinement)
-        rows = int(_ROWS * EXACT.per_root)
+        sizes, per_root = self._table.sizes, accuracy.per_root
+        theta, weights = gauss_legendre(n_nodes(sizes, u, per_root) * self._refinement)
+        rows = int(_ROWS * per_root)
         blocks = [theta[start : start + rows] for start in range(0, theta.size, rows)]
         pmfs = {
             n: np.concatenate([pmf_tables(n, block, u, slice(0, n + 1)) for block in blocks])

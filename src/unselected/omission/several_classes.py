@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_threads
 from unselected.numerics.beta_binomial import pmf_tables, windows
-from unselected.numerics.beta_binomial_integral import n_nodes
+from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
 from unselected.omission.count_tables import Omission
 
@@ -41,8 +41,13 @@ _BLOCK = 1 << 16
 _MOST_ROWS = 16
 # With fewer sums than this, threads cost more than they save.
 _FEWEST_FOR_THREADS = 1 << 18
+# Where the probability of being omitted is small, fewer counts may be left out.
+_MORE = 9.0
 # Below this part of the total a difference from it would lose too many digits.
 _SMALL = 1e-4
+
+# Counts of vectors, of which there may be millions: classes have fewer than 2^15 cases.
+_Counts = NDArray[np.int16]
 
 
 @dataclass(frozen=True)
@@ -54,20 +59,25 @@ class _Part:
     """
 
     sizes: tuple[int, ...]
-    ones: Ints
+    ones: _Counts
     orders: Floats
-    totals: Ints
+    totals: NDArray[np.int32]
     squares: Ints
     starts: Ints
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], unit: int) -> "_Part":
         ones, orders = _vectors(sizes)
-        totals = ones.sum(axis=0)
-        squares = np.array([unit // n for n in sizes]) @ ones**2
+        totals = ones.sum(axis=0, dtype=np.int32)
+        squares = np.zeros(totals.size, dtype=np.int64)
+        for n, row in zip(sizes, ones, strict=True):
+            squares += unit // n * row.astype(np.int64) ** 2
         order = np.lexsort((squares, totals))
-        starts = np.searchsorted(totals[order], np.arange(sum(sizes) + 2))
-        return cls(sizes, ones[:, order], orders[order], totals[order], squares[order], starts)
+        # One after the other, so that what is not sorted yet is not kept longer than necessary.
+        ones = ones[:, order]
+        orders, totals, squares = orders[order], totals[order], squares[order]
+        starts = np.searchsorted(totals, np.arange(sum(sizes) + 2))
+        return cls(sizes, ones, orders, totals, squares, starts)
 
     @property
     def n_totals(self) -> int:
@@ -155,25 +165,29 @@ class SeveralClasses:
         second = np.repeat(start, n_ties) + np.arange(before.size) - before
         return np.stack([np.repeat(first, n_ties), second])[:, np.argsort(second, kind="stable")]
 
-    def at(self, u: float) -> Omission:
+    def at(self, u: float, accuracy: Accuracy = EXACT) -> Omission:
         """Return the omission probabilities at alpha = 1 / u."""
-        at_least, at_cut, total = self._sums(u, from_cut=True)
+        at_least, at_cut, total = self._sums(u, accuracy, from_cut=True)
         below = total - at_least
         if np.any(below < _SMALL * total):
-            below, _, _ = self._sums(u, from_cut=False)
+            below, _, _ = self._sums(u, accuracy, from_cut=False)
         sums = np.stack([below, at_cut, np.maximum(at_least - at_cut, 0.0)])
         told = Omission.of_sums(sums, np.log(total) if self._by_total else np.zeros(1))
         return told if self._by_total else told.of_one()
 
-    def _sums(self, u: float, *, from_cut: bool) -> Floats:
+    def _sums(self, u: float, accuracy: Accuracy, *, from_cut: bool) -> Floats:
         """Return P(at least at the cut), or P(below), P(at the cut), and P(total), (3, totals)."""
-        theta, weights = gauss_legendre(n_nodes(self._sizes, u) * self._refinement)
+        theta, weights = gauss_legendre(
+            n_nodes(self._sizes, u, accuracy.per_root) * self._refinement
+        )
         some = (theta.size + 1) // 2
-        starts = np.append(np.arange(0, some, _MOST_ROWS), some - 1)
-        found = {n: windows(n, theta[starts], u) for n in set(self._sizes)}
+        rows = int(_MOST_ROWS * accuracy.per_root / EXACT.per_root)
+        starts = np.append(np.arange(0, some, rows), some - 1)
+        negligible = accuracy.negligible + _MORE
+        found = {n: windows(n, theta[starts], u, negligible) for n in set(self._sizes)}
 
         def work(nodes: slice) -> Floats:
-            within = {n: found[n][nodes.start // _MOST_ROWS] for n in found}
+            within = {n: found[n][nodes.start // rows] for n in found}
             pmfs = {n: pmf_tables(n, theta[nodes], u, within[n]) for n in found}
             contiguous = {n: np.ascontiguousarray(pmf.T) for n, pmf in pmfs.items()}
             # The node 1/2 is its own mirror image.
@@ -284,14 +298,14 @@ def _grouped(lengths: Ints) -> Iterator[slice]:
             start = stop
 
 
-def _vectors(sizes: tuple[int, ...]) -> tuple[Ints, Floats]:
+def _vectors(sizes: tuple[int, ...]) -> tuple[_Counts, Floats]:
     """Return vectors of counts (G, v), with equal classes in order, and their numbers of orders.
 
     >>> ones, orders = _vectors((1, 1, 2))
     >>> ones.T.tolist()[:4], orders.tolist()
     ([[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 0]], [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
     """
-    ones, orders = np.empty((0, 1), dtype=np.int64), np.ones(1)
+    ones, orders = np.empty((0, 1), dtype=np.int16), np.ones(1)
     for n, k in Counter(sizes).items():
         own, own_orders = _multisets(n, k)
         ones = np.vstack([np.repeat(ones, own_orders.size, axis=1), np.tile(own, orders.size)])
@@ -299,14 +313,15 @@ def _vectors(sizes: tuple[int, ...]) -> tuple[Ints, Floats]:
     return ones, orders
 
 
-def _multisets(n: int, k: int) -> tuple[Ints, Floats]:
+def _multisets(n: int, k: int) -> tuple[_Counts, Floats]:
     """Return the increasing sequences of k counts from 0 to n, and their numbers of orders."""
-    ones, orders = np.arange(n + 1)[np.newaxis], np.ones(n + 1)
+    ones, orders = np.arange(n + 1, dtype=np.int16)[np.newaxis], np.ones(n + 1)
     n_last = np.ones(n + 1)  # how often the last count occurs
     for length in range(2, k + 1):
         n_next = n + 1 - ones[-1]
-        before = np.repeat(np.arange(n_next.size), n_next)
-        step = np.arange(before.size) - np.repeat(np.cumsum(n_next) - n_next, n_next)
+        first = np.cumsum(n_next, dtype=np.int32) - n_next
+        before = np.repeat(np.arange(n_next.size, dtype=np.int32), n_next)
+        step = (np.arange(before.size, dtype=np.int32) - first[before]).astype(np.int16)
         n_last = np.where(step == 0, n_last[before] + 1.0, 1.0)
         ones = np.vstack([ones[:, before], ones[-1, before] + step])
         orders = orders[before] * length / n_last
