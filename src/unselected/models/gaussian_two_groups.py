@@ -52,6 +52,8 @@ from unselected.statistics.moments import Contrasts
 
 # Elements of a table over rows and nodes that are processed at a time.
 _BLOCK = 1 << 17
+# Of few nodes, how many values of tau there are for each of the fraction.
+_N_TAUS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +170,25 @@ class TwoGroupPosterior(GaussianPosterior):
         log_training = self.log_evidence - self._likelihood.log_constant
         return replace(posterior, log_weights=log_terms - log_training)
 
+    def on_few_nodes(self, n: int) -> "TwoGroupPosterior":
+        """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction."""
+        if self.model.coarse:
+            return self
+        log_weights = np.logaddexp.reduceat(self.log_weights, self.starts)
+        of_taus = self._few_log_u(-self.log_alpha[self.starts], log_weights, _N_TAUS * n)
+        groups = _groups(self.model, self._likelihood, None)
+        nodes = groups.few_nodes(*of_taus, n)
+        none = np.full(nodes.alpha_of.size, -np.inf)
+        return replace(
+            self,
+            log_alpha=-nodes.log_u[nodes.alpha_of],
+            log_weights=nodes.log_terms,
+            log_at_most=np.full(none.size, np.nan),
+            log_variance=none,
+            log_related=nodes.fractions.log_related,
+            log_rest=nodes.fractions.log_rest,
+        )
+
     def log_densities(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of such rows given the nodes, shape (rows, nodes)."""
         law = self.of_alphas.law(code)
@@ -263,13 +284,7 @@ def _integrated(
 ) -> Nodes:
     """Return nodes over the mass of prior times likelihood, times that of a new row."""
     likelihood = RealLikelihood(model, contrasts, event)
-    groups = TwoGroups(
-        model.fraction,
-        lambda x: _mixtures(model, likelihood, x, new),
-        model.refinement,
-        partial(_table, model, likelihood) if new is None else None,
-    )
-
+    groups = _groups(model, likelihood, new)
     largest = float(model.scales[-1])
 
     def log_bound(log_u: Floats) -> Floats:
@@ -290,6 +305,16 @@ def _integrated(
     return groups.nodes(log_u, log_terms)
 
 
+def _groups(model: GaussianPrior, likelihood: RealLikelihood, new: _NewRow | None) -> TwoGroups:
+    """Return the likelihood, times that of a new row, as a function of tau and the fraction."""
+    return TwoGroups(
+        model.fraction,
+        lambda x: _mixtures(model, likelihood, x, new),
+        model.refinement,
+        partial(_table, model, likelihood) if new is None else None,
+    )
+
+
 def _scaled(log_u: Floats, model: GaussianPrior) -> Floats:
     """Return tau^2 for each of some log u and each scale, and at last 0."""
     return np.append(np.multiply.outer(np.exp(log_u), model.scales), 0.0)
@@ -297,6 +322,8 @@ def _scaled(log_u: Floats, model: GaussianPrior) -> Floats:
 
 def _log_mean(logs: Floats, axis: int) -> Floats:
     """Return the logs of averages over an axis."""
+    if logs.shape[axis] == 1:
+        return np.squeeze(logs, axis=axis)
     return np.asarray(log_sum(logs, axis=axis) - np.log(logs.shape[axis]))
 
 
