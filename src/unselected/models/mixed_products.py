@@ -1,7 +1,7 @@
 """Products over features of 1 - pi + pi ratio, for nodes of alpha and pi.
 
-The ratios of a feature depend on alpha alone. The product of four factors is a polynomial in pi and
-1 - pi, whose coefficients are the elementary symmetric polynomials of their four ratios. They are
+The ratios of a feature depend on alpha alone. The product of some factors is a polynomial in pi and
+1 - pi, whose coefficients are the elementary symmetric polynomials of their ratios. They are
 computed once for each alpha, and a product of matrices gives the values for all pi. All terms are
 positive, so that no digits are lost.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unselected._typing import Floats
 
 # Factors that are multiplied as polynomials.
-_TOGETHER = 4
+TOGETHER = 8
 
 
 class MixedProducts:
@@ -56,11 +56,11 @@ class MixedProducts:
         ----------
         log_ratio : array of shape (rows, alphas)
         need : float
-            The largest absolute value of them, at most a quarter of the room.
+            The largest absolute value of them, at most the room divided by `TOGETHER`.
         """
         self._waiting.append(np.exp(log_ratio.T))
         self._need += need
-        if len(self._waiting) == _TOGETHER:
+        if len(self._waiting) == TOGETHER:
             self._multiply_waiting()
 
     def logs(self) -> Floats:

@@ -1,5 +1,6 @@
 """The laws of the features given a real response and the node, each in its own unit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,13 +65,20 @@ class FeatureLines:
         """Return the factor by which f away from 0 widens the distribution of a feature."""
         return np.asarray(self.one[j] + self.share[j] * f**2)
 
-    def log_density(self, j: int, gap: Floats, f: Floats) -> Floats:
-        """Return the log density of one feature without its constant, shape (rows, m, nodes)."""
-        f = f - self.y_mean[j]
-        spread = self.spread(j, f)
-        logs = 0.5 * self.df[j] * np.log(spread)
-        logs -= 0.5 * (self.df[j] + 1.0) * np.log(self.factor(j, gap, f, spread))
-        return np.asarray(logs)
+    def log_densities(self, gaps: Floats, f: Floats) -> Iterator[Floats]:
+        """Yield the log density of each feature without its constant, shape (rows, m, nodes).
+
+        ``gaps`` is of (rows, k), and ``f``, of (rows, m, 1), the response in its unit.
+        """
+        for j in range(self.df.size):
+            if j == 0 or not self.alike:
+                moved = f - self.y_mean[j]
+                spread = self.spread(j, moved)
+                widening = 0.5 * self.df[j] * np.log(spread)
+            logs = np.log(self.factor(j, gaps[:, j], moved, spread))
+            logs *= -0.5 * (self.df[j] + 1.0)
+            logs += widening
+            yield logs
 
     def factor(self, j: int, gap: Floats, f: Floats, spread: Floats) -> Floats:
         """Return squares spread + (gap - slope f)^2 of one feature, shape (rows, m, nodes)."""

@@ -38,6 +38,10 @@ _NEGLIGIBLE = 60.0
 _SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 17
 
 
+# Rows that are located at a time.
+_ROWS = 128
+
+
 # Few nodes are tried with this many cases or more. By rounding, log densities may differ from those
 # on all nodes by this part of themselves.
 _FEWEST_CASES, _ROUNDING = 20, 1e-15
@@ -171,9 +175,8 @@ class RegressionPosterior:
         others = np.arange(len(X))
         for few in self._on_few_nodes if self.n >= _FEWEST_CASES else []:
             done = np.zeros(len(X), dtype=bool)
-            together = max(1, _BLOCK // (_POINTS * few.features.log_weights.size))
-            for start in range(0, others.size, together):
-                block = others[start : start + together]
+            for start in range(0, others.size, _ROWS):
+                block = others[start : start + _ROWS]
                 for rows, part in few._summed(X[block]):
                     good = self._agrees_with(part, X[block[rows]])
                     done[block[rows[good]]] = True
@@ -204,16 +207,22 @@ class RegressionPosterior:
             yield rows, Predictive(self.y_mean, self.unit, low, step, density, log_total)
 
     def _agrees_with(self, part: Predictive, X: Floats) -> Bools:
-        """Say for which rows all nodes give the same: at the likeliest response and around it."""
+        """Say for which rows all nodes give the same: at the likeliest response and far from it."""
         places = part.typical
         z = np.take_along_axis(part.z, places, axis=1)
         y = self.y_mean + self.unit * np.sinh(z)
-        by_node = self._log_features(X, y) + self.features.log_weights
-        total = self._log_prior(y) + log_sum(by_node, axis=2)
         found = np.log(np.take_along_axis(part.density, places, axis=1) / np.cosh(z) / self.unit)
-        allowed = self._agreement / np.array([1.0, FALLEN]) + _ROUNDING * np.abs(total)
-        close = np.abs(found + part.log_total[:, np.newaxis] - total) <= allowed
-        return ~self.features.is_doubtful(by_node[:, 0]) & close.all(axis=1)
+        found += part.log_total[:, np.newaxis] - self._log_prior(y)
+        agrees = np.empty(len(X), dtype=bool)
+        rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
+        for start in range(0, len(X), rows):
+            block = slice(start, start + rows)
+            by_node = self._log_features(X[block], y[block]) + self.features.log_weights
+            total = log_sum(by_node, axis=2)
+            allowed = self._agreement / np.array([1.0, FALLEN]) + _ROUNDING * np.abs(total)
+            close = np.all(np.abs(found[block] - total) <= allowed, axis=1)
+            agrees[block] = close & ~self.features.is_doubtful(by_node[:, 0])
+        return agrees
 
     def _is_doubtful(self, X: Floats, y: Floats) -> Bools:
         """Say for which rows, with y of (rows, 1), the nodes of tau do not reach far enough."""
@@ -340,8 +349,8 @@ class RegressionPosterior:
             f = f - laws.y_mean[0]
             total = total + half * n_known * np.log(laws.spread(0, f))
             return np.asarray(total - (half + 0.5) * log_product(laws, gaps, known, f[:, :, 0]))
-        for j in range(laws.df.size):
-            total = total + laws.log_density(j, gaps[:, j], f) * known[:, j, None, None]
+        for logs, there in zip(laws.log_densities(gaps, f), known.T, strict=True):
+            total = total + logs * there[:, np.newaxis, np.newaxis]
         return np.asarray(np.broadcast_to(total, (*y.shape, self.features.log_weights.size)))
 
     def log_by_feature(self, X: Floats, y: Floats) -> Iterator[Floats]:
@@ -349,9 +358,13 @@ class RegressionPosterior:
         laws = self._laws
         gaps, known = self._gaps(X)
         f = y[:, :, np.newaxis] / self.unit
-        for j in range(laws.df.size):
-            logs = laws.constant[j] + laws.log_density(j, gaps[:, j], f)
-            yield logs * known[:, j, np.newaxis, np.newaxis]
+        for logs, constant, there in zip(
+            laws.log_densities(gaps, f), laws.constant, known.T, strict=True
+        ):
+            logs += constant
+            if not there.all():
+                logs[~there] = 0.0
+            yield logs
 
     def _gaps(self, X: Floats) -> tuple[Floats, Bools]:
         """Return how far values are from their features' means, in units, and which are known."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from unselected._typing import Floats
-from unselected.models.mixed_products import MixedProducts
+from unselected.models.mixed_products import TOGETHER, MixedProducts
 from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum, trapezoid
 
 # Ends of the variable t of the rule: less than 1e-40 of the prior is outside.
@@ -351,7 +351,7 @@ def log_products(
             n_sure, sure = n_sure + 1, sure + log_ratio
             continue
         need = float(np.max(np.abs(log_ratio), initial=0.0))
-        if need > 0.25 * _ROOM:
+        if need > _ROOM / TOGETHER:
             related = np.take(log_ratio, alpha_of, axis=-1) + pi.log_related
             far += np.logaddexp(related, pi.log_rest)
             continue
