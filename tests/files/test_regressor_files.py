@@ -105,6 +105,26 @@ def test_names_survive(tmp_path):
     assert read.feature_effects().features.tolist() == read.fitted.names.tolist()
 
 
+def test_features_are_described_in_the_units_of_their_columns(tmp_path):
+    """With normal scores: values at the mean response, and one deviation below and above."""
+    rng = np.random.default_rng(0)
+    y = 50.0 + 12.0 * rng.normal(size=200)
+    X = 1000.0 * np.exp(0.1 * (y - 50.0)[:, np.newaxis] * [1.0, -1.0, 0.0])
+    X *= np.exp(0.1 * rng.normal(size=X.shape))
+    model = SelectiveRegressor(k=2, marginals="normal", dependence="none").fit(X, y)
+    fitted = write(model, tmp_path / "model.json").fitted
+    np.testing.assert_allclose(fitted.levels, y.mean() + y.std() * np.array([-1.0, 0.0, 1.0]))
+    expected = 1000.0 * np.exp(0.1 * (fitted.levels - 50.0))
+    features = fitted.describe(model.scores_)
+    for feature, values in zip(features, (expected, 1e6 / expected), strict=True):
+        np.testing.assert_allclose(feature["centers"], values, rtol=0.25)
+        cells = fitted.cells({"name": "x", "score": 0.9, **feature})
+        assert len(cells) == 5
+        assert cells[f"at response {fitted.levels[2]:.4g}"] == f"{feature['centers'][2]:.4g}"
+    raw = SelectiveRegressor(k=2, marginals="raw", dependence="none").fit(X, y)
+    assert "centers" not in raw.panel().predictor.fitted.describe(raw.scores_)[0]
+
+
 @pytest.mark.parametrize("guard", ["auto", "correlated", "none"])
 @pytest.mark.filterwarnings("ignore:No feature has an absolute correlation")
 def test_a_model_without_features_knows_the_response_alone(guard, tmp_path):
