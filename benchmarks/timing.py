@@ -16,15 +16,21 @@ def seconds(
     *works: Callable[[], object],
     repetitions: int,
     of_all: Callable[[Sequence[float]], float] = statistics.median,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
     """Return the median time of each work, or what else is asked for, repeated in turns."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repetitions):
         for taken, work in zip(times, works, strict=True):
-            start = time.perf_counter()
+            start = clock()
             work()
-            taken.append(time.perf_counter() - start)
+            taken.append(clock() - start)
     return [of_all(taken) for taken in times]
+
+
+def cpu_seconds(*works: Callable[[], object], repetitions: int) -> list[float]:
+    """Return the least time that the processor spent on each work, repeated in turns."""
+    return seconds(*works, repetitions=repetitions, of_all=min, clock=time.process_time)
 
 
 def peak_bytes(work: Callable[[], object]) -> int:

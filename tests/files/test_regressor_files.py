@@ -1,5 +1,6 @@
 """Model files of `SelectiveRegressor`: predictions survive, and broken entries are refused."""
 
+import base64
 import json
 from copy import deepcopy
 
@@ -105,6 +106,26 @@ def test_names_survive(tmp_path):
     assert read.feature_effects().features.tolist() == read.fitted.names.tolist()
 
 
+def test_features_are_described_in_the_units_of_their_columns(tmp_path):
+    """With normal scores: values at the mean response, and one deviation below and above."""
+    rng = np.random.default_rng(0)
+    y = 50.0 + 12.0 * rng.normal(size=200)
+    X = 1000.0 * np.exp(0.1 * (y - 50.0)[:, np.newaxis] * [1.0, -1.0, 0.0])
+    X *= np.exp(0.1 * rng.normal(size=X.shape))
+    model = SelectiveRegressor(k=2, marginals="normal", dependence="none").fit(X, y)
+    fitted = write(model, tmp_path / "model.json").fitted
+    np.testing.assert_allclose(fitted.levels, y.mean() + y.std() * np.array([-1.0, 0.0, 1.0]))
+    expected = 1000.0 * np.exp(0.1 * (fitted.levels - 50.0))
+    features = fitted.describe(model.scores_)
+    for feature, values in zip(features, (expected, 1e6 / expected), strict=True):
+        np.testing.assert_allclose(feature["centers"], values, rtol=0.25)
+        cells = fitted.cells({"name": "x", "score": 0.9, **feature})
+        assert len(cells) == 5
+        assert cells[f"at response {fitted.levels[2]:.4g}"] == f"{feature['centers'][2]:.4g}"
+    raw = SelectiveRegressor(k=2, marginals="raw", dependence="none").fit(X, y)
+    assert "centers" not in raw.panel().predictor.fitted.describe(raw.scores_)[0]
+
+
 @pytest.mark.parametrize("guard", ["auto", "correlated", "none"])
 @pytest.mark.filterwarnings("ignore:No feature has an absolute correlation")
 def test_a_model_without_features_knows_the_response_alone(guard, tmp_path):
@@ -171,6 +192,91 @@ BROKEN = {
 def test_broken_entries_are_refused(message, document, tmp_path):
     broken = deepcopy(document)
     BROKEN[message](broken)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(broken))
+    with pytest.raises(ModelError, match=message):
+        load_model(path)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A model of many features, and its file; no values are missing, so that scores are shared."""
+    X, y = table_of(1, p=150)
+    path = tmp_path_factory.mktemp("file") / "model.json"
+    model = SelectiveRegressor(k=120, marginals="normal").fit(X, y)
+    return write(model, path), json.loads(path.read_text())
+
+
+def as_lists(document):
+    """The same as it would be written without packing, or by hand."""
+    for member in document["members"]:
+        for name in ("axes", "components", "factor"):
+            if isinstance(member.get(name), dict):
+                numbers = np.frombuffer(base64.b64decode(member[name]["float64"]), dtype="<f8")
+                rows = len(member["feature_center"] if name == "axes" else member["columns"])
+                member[name] = numbers.reshape(rows, -1).tolist()
+    normal = document["normal"]
+    normal["scores"] = [normal["scores"][place] for place in normal.pop("scores_of")]
+    return document
+
+
+def test_large_tables_are_packed_and_lists_are_read_as_well(large, tmp_path):
+    read, document = large
+    path = tmp_path / "lists.json"
+    listed = as_lists(deepcopy(document))
+    path.write_text(json.dumps(listed))
+    assert any(isinstance(member.get("axes"), dict) for member in document["members"])
+    assert len(json.dumps(document)) < 0.65 * len(json.dumps(listed))
+    rows, y = table_of(2, p=120)
+    for packed, plain in zip(
+        of_predictor(read.predictor, rows, y),
+        of_predictor(load_model(path).predictor, rows, y),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(packed, plain)
+
+
+def packed_bytes(change):
+    """Change the bytes of the packed axes of a member."""
+
+    def apply(document):
+        member = next(one for one in document["members"] if isinstance(one.get("axes"), dict))
+        content = change(base64.b64decode(member["axes"]["float64"]))
+        member["axes"]["float64"] = base64.b64encode(content).decode()
+
+    return apply
+
+
+def packed_entry(entry):
+    def apply(document):
+        next(one for one in document["members"] if isinstance(one.get("axes"), dict))["axes"] = (
+            entry
+        )
+
+    return apply
+
+
+BROKEN_PACKING = {
+    "members axes has 1 numbers, which make no such table": packed_bytes(lambda old: old[:8]),
+    "members axes float64 has 7 bytes": packed_bytes(lambda old: old[:7]),
+    "members axes has a number that is not from": packed_bytes(
+        lambda old: np.full(len(old) // 8, np.nan).tobytes()
+    ),
+    "members axes has a number that is not from -1.1 to 1.1": packed_bytes(
+        lambda old: np.full(len(old) // 8, 2.0).tobytes()
+    ),
+    "members axes float64 is no base64": packed_entry({"float64": "no!"}),
+    "members axes float64 is no text": packed_entry({"float64": 3}),
+    "members axes has no entry 'float64'": packed_entry({}),
+    "normal scores_of has 99": lambda document: document["normal"]["scores_of"].__setitem__(0, 99),
+    "normal scores_of has 119 values": lambda document: document["normal"]["scores_of"].pop(),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN_PACKING)
+def test_broken_packing_is_refused(message, large, tmp_path):
+    broken = deepcopy(large[1])
+    BROKEN_PACKING[message](broken)
     path = tmp_path / "model.json"
     path.write_text(json.dumps(broken))
     with pytest.raises(ModelError, match=message):

@@ -6,9 +6,12 @@ import pytest
 import real_oracle as oracle
 from scipy import stats
 
+from unselected.models import regression_posterior
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_likelihood import RealLikelihood
+from unselected.models.regression_laws import FeatureLines, log_product
 from unselected.models.regression_posterior import RegressionPosterior
+from unselected.models.regression_two_groups import TwoGroupRegression
 from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_top
 from unselected.statistics.summing import line_moments
@@ -29,6 +32,14 @@ def fitted(k, seed, *, n=25, p=60, tau=0.5, missing=0.0, shrinkage=0.0, refineme
     features = model.condition(moments.take(selection.indices).contrasts(), selection.event)
     posterior = RegressionPosterior(features, n, float(train.mean()), moments.unit)
     return posterior, X[:n, selection.indices], train, X[n:, selection.indices], y[n:]
+
+
+def two_groups(posterior):
+    """The same with two groups of features."""
+    nodes = posterior.features
+    model = replace(nodes.model, least_fraction=0.01)
+    features = model.condition(nodes.contrasts, nodes.event)
+    return TwoGroupRegression(features, posterior.n, posterior.y_mean, posterior.unit)
 
 
 def one(posterior, row):
@@ -261,3 +272,60 @@ def test_many_rows_with_few_cases_take_little_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200e6
+
+
+def moments_and_density(posterior, X, y):
+    return [*posterior.mean_and_std(X), posterior.log_density(X, y)]
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("tau", [0.0, 0.5])
+@pytest.mark.parametrize(("grouped", "tolerance"), [(False, 1e-11), (True, 1e-9)])
+def test_few_nodes_predict_what_all_nodes_predict(
+    missing, tau, grouped, tolerance, seed, monkeypatch
+):
+    posterior, *_, X_new, y_new = fitted(6, seed, n=60, tau=tau, missing=missing)
+    posterior = two_groups(posterior) if grouped else posterior
+    rows = np.vstack([X_new, 30.0 * X_new[:1]])  # the last is far out
+    y = np.append(y_new, y_new[:1])
+    quick = moments_and_density(posterior, rows, y)
+    few = posterior._on_few_nodes[-1]
+    agreeing = [
+        row
+        for some, part in few._summed(rows)
+        for row in some[posterior._agrees_with(part, rows[some])]
+    ]
+    assert len(agreeing) > 4
+    monkeypatch.setattr(regression_posterior, "_FEWEST_CASES", np.inf)
+    for ours, expected in zip(quick, moments_and_density(posterior, rows, y), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
+
+
+def test_too_few_nodes_are_noticed(seed, monkeypatch):
+    posterior, *_, X_new, y_new = fitted(6, seed, n=40, tau=0.3)
+    expected = moments_and_density(posterior, X_new, y_new)
+    monkeypatch.setattr(RegressionPosterior, "_n_few", (1,))
+    noticed = moments_and_density(replace(posterior), X_new, y_new)
+    np.testing.assert_allclose(noticed, expected, rtol=0, atol=1e-9)
+    monkeypatch.setattr(RegressionPosterior, "_agreement", np.inf)
+    wrong = moments_and_density(replace(posterior), X_new, y_new)
+    assert np.max(np.abs(np.subtract(wrong, expected))) > 1e-4
+
+
+@pytest.mark.parametrize("m", [1, 3, 40])
+@pytest.mark.parametrize("farthest", [2.0, 1e4])
+@pytest.mark.parametrize("n_features", [3, 300])
+def test_products_of_features_are_sums_of_their_logs(m, farthest, n_features, seed):
+    """At few points and at many, near and far; far out the quadratic terms are large."""
+    posterior, *_, X_new, _ = fitted(n_features, seed, p=400, missing=0.0)
+    laws = FeatureLines.of(posterior.features)
+    X = np.where(np.random.default_rng(seed).random(X_new.shape) < 0.1, np.nan, X_new)
+    gaps, known = posterior._gaps(X)
+    f = np.sort(farthest * np.random.default_rng(seed).uniform(-1.0, 1.0, size=(8, m)), axis=1)
+    expected = np.zeros((8, m, laws.slope.shape[1]))
+    for j in range(n_features):
+        at = f[:, :, None]
+        factor = laws.squares[j] * (laws.one[j] + laws.share[j] * at**2)
+        factor += (gaps[:, j, None, None] - laws.slope[j] * at) ** 2
+        expected += np.log(factor) * known[:, j, None, None]
+    np.testing.assert_allclose(log_product(laws, gaps, known, f), expected, rtol=1e-12, atol=1e-10)

@@ -5,6 +5,7 @@ from scipy.special import gammaln
 from unselected.numerics.quadrature import (
     find_peaks,
     gauss_legendre,
+    gauss_rule,
     log_sum,
     simpson,
     theta_nodes,
@@ -120,3 +121,26 @@ def test_a_rough_density_finds_the_peak_and_the_exact_one_is_integrated():
     _, log_terms = trapezoid(exact, -9.0, 9.0, rough=rough)
     assert np.exp(log_terms).sum() == pytest.approx(0.01 * np.sqrt(2 * np.pi), rel=1e-9)
     assert np.all(np.abs(np.concatenate(asked) - 2.0) < 1.0)  # never far from the mass
+
+
+@pytest.mark.parametrize("n_nodes", [1, 2, 5, 9])
+def test_a_gauss_rule_of_points_has_their_moments(n_nodes, seed):
+    rng = np.random.default_rng(seed)
+    places, weights = rng.uniform(-1.0, 2.0, size=40), rng.gamma(0.3, size=40)
+    nodes, log_weights = gauss_rule(places, np.log(weights), n_nodes)
+    assert nodes.size == n_nodes
+    assert np.all((nodes > places.min()) & (nodes < places.max()))
+    for power in range(2 * n_nodes):
+        assert np.exp(log_weights) @ nodes**power == pytest.approx(
+            weights @ places**power, rel=1e-9, abs=1e-9
+        )
+    assert np.exp(log_weights) @ nodes ** (2 * n_nodes) != pytest.approx(
+        weights @ places ** (2 * n_nodes), rel=1e-9
+    )
+
+
+def test_a_measure_on_few_points_is_its_own_gauss_rule():
+    places, log_weights = np.array([3.0, 1.0]), np.array([-2000.0, -2001.0])
+    nodes, same = gauss_rule(places, log_weights, 2)
+    np.testing.assert_array_equal(nodes, places)
+    np.testing.assert_array_equal(same, log_weights)

@@ -587,6 +587,19 @@ def averaged():
     )
 
 
+@pytest.mark.parametrize("marginals", ["raw", "normal"])
+def test_features_of_an_average_are_told_in_the_units_of_their_columns(averaged, marginals):
+    X, y, _ = averaged
+    asked = SelectiveRegressor(k=4, marginals=marginals, dependence="none")
+    found = examine_regression(100.0 + X, y, regressor=asked, n_splits=2, n_repeats=1)
+    features = section(report(found), "Selected features")
+    assert ("slope per unit of the response" in features) == (marginals == "raw")
+    assert features.count("typical value at response") == (0 if marginals == "raw" else 3)
+    if marginals == "normal":  # the first value of the strongest, about 100 - 1.5
+        value = float(re.findall(r"<td>([^<]+)</td>", features)[2])
+        assert 97.0 < value < 100.0
+
+
 def test_a_page_on_an_average_over_regressions_has_all_its_parts(averaged):
     *_, found = averaged
     page = report(found)

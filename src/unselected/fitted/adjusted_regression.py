@@ -84,6 +84,11 @@ class FittedAdjustedRegression(ExactRealFitted, FittedResponse):
         return self.unit * (moments.expected + moments.complete.along[..., 0])[:, 0]
 
     @property
+    def response_mean(self) -> float:
+        """The mean response at the means of the covariates."""
+        return float(self.response_coefficients[0])
+
+    @property
     def response_inverse(self) -> Floats:
         """(Z'Z)^-1 of the training cases."""
         return self.moments.complete.inverse[..., 0]

@@ -37,7 +37,9 @@ def describe_features(fitted: Fitted, scores: Sequence[float]) -> list[Feature]:
         these are of normal scores, also the ``centers``, values that have the means as scores. For
         a real response the ``correlation`` with it, the ``slope`` (change of the feature for a
         change of the response by 1), the ``mean``, the ``deviation`` around the line, and
-        ``cases``. With two groups of features also the ``related_probability``.
+        ``cases``; where these are of normal scores, also the ``centers``, values of the feature at
+        the mean response and one standard deviation of it below and above. With two groups of
+        features also the ``related_probability``.
     """
     features = [
         {"name": str(name), "score": float(score), **part}

@@ -18,6 +18,7 @@ from unselected.fitted.json_checks import (
     check_whole,
 )
 from unselected.fitted.json_normal import parse_columns
+from unselected.fitted.json_packed import packed, unpacked
 from unselected.models.direct_regression import RIDGES, SCALES, DirectRegression
 from unselected.models.feature_map import MOST_COMPONENTS, FeatureMap
 
@@ -54,15 +55,16 @@ def member_entry(model: Model) -> Entries:
     shared = {"kind": model.kind, "n": model.n, "center": model.center, "unit": model.unit}
     if isinstance(model, InverseRegression):
         arrays = {name: getattr(model, name) for name in _INVERSE}
-        return {**shared, **arrays, "independence": list(model.independence)}
+        tables = {"factor": packed(model.factor), "independence": list(model.independence)}
+        return {**shared, **arrays, **tables}
     features = model.features
     return {
         **shared,
         "mean": features.mean,
         "scale": features.scale,
-        "components": features.components,
+        "components": packed(features.components),
         "feature_center": features.center,
-        "axes": model.axes,
+        "axes": packed(model.axes),
         "lengths": model.lengths,
         "along": model.along,
         "rest": model.rest,
@@ -104,8 +106,8 @@ def _reals(record: Entries, name: str, length: int, low: float = -_LARGE) -> Flo
 
 
 def _parse_direct(record: Entries, k: int, kind: str) -> DirectRegression:
-    rows = check_list(record["components"], "members components", k)
-    r = len(check_list(rows[0], "members components")) if rows else 0
+    components = unpacked(record["components"], "members components", (k, -1), -1.1, 1.1)
+    r = components.shape[1]
     most = min(k, MOST_COMPONENTS) if kind == "quadratic" else 0
     check_whole(r, "the number of members components", min(most, 1), most)
     q = k + r * (r + 1) // 2
@@ -113,12 +115,12 @@ def _parse_direct(record: Entries, k: int, kind: str) -> DirectRegression:
     features = FeatureMap(
         mean=_reals(record, "mean", k),
         scale=_reals(record, "scale", k, 1.0 / _LARGE),
-        components=check_array(record["components"], "members components", (k, r), -1.1, 1.1),
+        components=components,
         center=_reals(record, "feature_center", q),
     )
     return DirectRegression(
         features,
-        check_array(record["axes"], "members axes", (q, m), -1.1, 1.1).reshape(q, m),
+        unpacked(record["axes"], "members axes", (q, m), -1.1, 1.1),
         _reals(record, "lengths", m, 0.0),
         _reals(record, "along", m),
         check_real(record["rest"], "members rest", 0.0, _LARGE),
@@ -127,12 +129,11 @@ def _parse_direct(record: Entries, k: int, kind: str) -> DirectRegression:
 
 
 def _parse_inverse(record: Entries, k: int) -> InverseRegression:
-    m = len(check_list(record["factor"], "members factor"))
     return InverseRegression(
         _reals(record, "intercept", k),
         _reals(record, "slope", k),
         _reals(record, "variance", k, 1.0 / _LARGE),
-        check_array(record["factor"], "members factor", (m, k), -1.1, 1.1).reshape(m, k),
+        unpacked(record["factor"], "members factor", (-1, k), -1.1, 1.1),
         *_law_of_y(record),
         _parse_independence(record["independence"]),
     )

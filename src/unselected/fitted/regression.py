@@ -83,6 +83,16 @@ class FittedRegression(ExactRealFitted, FittedResponse):
         return intercept, slope, variance
 
     @property
+    def response_mean(self) -> float:
+        """The mean response."""
+        return self.statistics.y_mean
+
+    @property
+    def unit(self) -> float:
+        """The standard deviation of the response (divisor n)."""
+        return self.moments.unit
+
+    @property
     def _slope(self) -> Floats:
         return np.asarray(self.moments.sxy / self.moments.syy)
 

@@ -19,7 +19,7 @@ from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.dependence.inverse_regression import InverseRegression
 from unselected.dependence.response_weights import OUTLIER_DF
 from unselected.fitted.adjusted_regression import FittedAdjustedRegression
-from unselected.fitted.base import FittedResponse, Related, Seen, real_rows
+from unselected.fitted.base import FittedResponse, Related, Seen, real_rows, short
 from unselected.fitted.effects import Effect
 from unselected.fitted.json_adjusted import adjusted_entry, parse_adjusted
 from unselected.fitted.json_checks import Entries, Fault, check_list, check_record
@@ -43,6 +43,8 @@ from unselected.statistics.normal_scores import NormalScores
 
 # The weight of all components of the mixture that are left out.
 _UNLIKELY = 2e-3
+# Responses at which values of features are told, in deviations from the mean.
+_STEPS = np.array([-1.0, 0.0, 1.0])
 # Elements of a table over components and rows that are processed at a time.
 _BLOCK = 1 << 20
 
@@ -237,9 +239,35 @@ class FittedResponseStack(FittedResponse):
         """Return the effects of the kept features, conditioned on the selection."""
         return self.main.effects(tails)
 
+    @property
+    def levels(self) -> Floats:
+        """Responses at which values of features are told: the mean, and one deviation from it."""
+        return np.asarray(self.main.response_mean + _STEPS * self.main.unit)
+
     def describe(self, scores: Sequence[float]) -> list[Entries]:
-        """Return what is known of each kept feature, in plain types and in their order."""
-        return self.main.describe(scores)
+        """Return what is known of each kept feature, in plain types and in their order.
+
+        Where slopes are of normal scores, ``centers`` are values of the feature at `levels`: those
+        whose normal scores lie on the line.
+        """
+        features = self.main.describe(scores)
+        if self.normal is not None and self.main_normal:
+            slope, mean = (
+                np.array([each[name] for each in features]) for name in ("slope", "mean")
+            )
+            line = mean + np.multiply.outer(_STEPS * self.main.unit, slope)
+            for entries, values in zip(features, self.normal.invert(line).T, strict=True):
+                entries["centers"] = values.tolist()
+        return features
+
+    def _own_cells(self, told: Entries) -> dict[str, str]:
+        if "centers" not in told:
+            return super()._own_cells(told)
+        levels = (f"at response {short(level)}" for level in self.levels)
+        values = dict(zip(levels, map(short, told["centers"]), strict=True))
+        score = next(name for name in told if name.endswith("correlation"))
+        shown = score.replace("_", " ")
+        return {shown: short(told[score]), **values, "cases": short(told["cases"])}
 
     @property
     def priors(self) -> Entries:

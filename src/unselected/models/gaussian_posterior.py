@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from unselected._typing import Floats
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.student import StudentLaw
 from unselected.models.two_groups import Fractions
-from unselected.numerics.quadrature import NEGLIGIBLE, log_sum
+from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
 from unselected.statistics.moments import Contrasts
@@ -93,6 +94,29 @@ class GaussianPosterior:
     def at(self, z: Floats) -> Self:
         """Return the posterior for new cases with the covariates z (m,)."""
         return replace(self, contrasts=self.contrasts.at(z))
+
+    def on_few_nodes(self, n: int) -> "GaussianPosterior":
+        """Return nearly the same posterior on the n nodes of a Gauss rule.
+
+        The laws of features are smooth functions of the share lam u / (1 + lam u), u = tau^2, of
+        their relation that the data show. Posteriors of a common variance stay as they are.
+        """
+        if self.shrinkage > 0.0:
+            return self
+        log_u, log_weights = self._few_log_u(-self.log_alpha, self.log_weights, n)
+        return replace(
+            self,
+            log_alpha=-log_u,
+            log_weights=log_weights,
+            log_at_most=np.full(log_u.size, np.nan),
+            log_variance=np.full(log_u.size, -np.inf),
+        )
+
+    def _few_log_u(self, log_u: Floats, log_weights: Floats, n: int) -> tuple[Floats, Floats]:
+        """Return n nodes of log u with their log weights."""
+        log_lam = np.log(np.max(self.contrasts.lam, initial=1.0))
+        share, few = gauss_rule(expit(log_lam + log_u), log_weights, n)
+        return logit(share) - log_lam, few
 
     def log_predictive(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of rows whose response has this code, averaged over the nodes."""

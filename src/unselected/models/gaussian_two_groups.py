@@ -18,13 +18,21 @@ With heavier tails the tau^2 of a related feature is that of the node times one 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.models.gaussian_groups import (
+    NewRow,
+    averaged,
+    integrated,
+    log_mean,
+    scaled,
+    two_groups,
+)
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.gaussian_posterior import (
     FAR_DOWN,
@@ -34,13 +42,9 @@ from unselected.models.gaussian_posterior import (
 )
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.two_groups import (
-    ALPHA_TOLERANCE,
     Fractions,
-    LogLikelihood,
     Nodes,
-    TwoGroups,
     log_mixed,
-    log_product,
     log_products,
     related_probability,
     related_weights,
@@ -52,6 +56,8 @@ from unselected.statistics.moments import Contrasts
 
 # Elements of a table over rows and nodes that are processed at a time.
 _BLOCK = 1 << 17
+# Of few nodes, how many values of tau there are for each of the fraction.
+_N_TAUS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +112,7 @@ class TwoGroupPosterior(GaussianPosterior):
     def of_alphas(self) -> GaussianPosterior:
         """A node for each tau and scale, and one for tau = 0; the weights have no meaning."""
         with np.errstate(divide="ignore"):
-            log_alpha = -np.log(_scaled(-self.log_alpha[self.starts], self.model))
+            log_alpha = -np.log(scaled(-self.log_alpha[self.starts], self.model))
         zeros = np.zeros(log_alpha.size)
         fields = (zeros, zeros, self.log_evidence, zeros - np.inf)
         return GaussianPosterior(log_alpha, *fields, self.contrasts, self.event, self.model)
@@ -127,10 +133,10 @@ class TwoGroupPosterior(GaussianPosterior):
         shape = (*self.log_ratio.shape[:2], self.contrasts.varying.size)
         log_ratio = np.zeros(shape)
         log_ratio[..., self.contrasts.varying] = self.log_ratio
-        log_mean = _log_mean(log_ratio, axis=1)
+        averages = log_mean(log_ratio, axis=1)
         weights = np.exp(self.log_weights)
-        of_taus = related_weights(self.fractions, log_mean, self.alpha_of, weights)
-        shares = np.exp(log_ratio - log_mean[:, np.newaxis]) / shape[1]
+        of_taus = related_weights(self.fractions, averages, self.alpha_of, weights)
+        shares = np.exp(log_ratio - averages[:, np.newaxis]) / shape[1]
         return np.asarray(
             (of_taus[:, np.newaxis] * shares).reshape(shape[0] * shape[1], shape[2]).T
         )
@@ -153,7 +159,7 @@ class TwoGroupPosterior(GaussianPosterior):
     @cached_property
     def _log_kept(self) -> Floats:
         """Sum over features of log(1 - pi + pi f_j / f_0j), shape (nodes,)."""
-        return self._products(iter(_log_mean(self.log_ratio, axis=1).T), ())
+        return self._products(iter(log_mean(self.log_ratio, axis=1).T), ())
 
     def at(self, z: Floats) -> Self:
         """Return the posterior for new cases with the covariates z (m,)."""
@@ -167,13 +173,32 @@ class TwoGroupPosterior(GaussianPosterior):
 
         A row far from all training cases can make values of tau likely that these exclude.
         """
-        new = _NewRow(self.of_alphas, code, x)
-        nodes = _integrated(self.model, self.contrasts, self.event, new)
+        new = NewRow(self.of_alphas, code, x)
+        nodes = integrated(self.model, self.contrasts, self.event, new)
         posterior = _posterior(self.model, self.contrasts, self.event, nodes)
         # The terms include the density of the row; the evidence of the training cases is known.
         log_terms = nodes.log_terms - posterior.log_densities(code, x[np.newaxis])[0]
         log_training = self.log_evidence - self._likelihood.log_constant
         return replace(posterior, log_weights=log_terms - log_training)
+
+    def on_few_nodes(self, n: int) -> "TwoGroupPosterior":
+        """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction."""
+        if self.model.coarse:
+            return self
+        log_weights = np.logaddexp.reduceat(self.log_weights, self.starts)
+        of_taus = self._few_log_u(-self.log_alpha[self.starts], log_weights, _N_TAUS * n)
+        groups = two_groups(self.model, self._likelihood, None)
+        nodes = groups.few_nodes(*of_taus, n)
+        none = np.full(nodes.alpha_of.size, -np.inf)
+        return replace(
+            self,
+            log_alpha=-nodes.log_u[nodes.alpha_of],
+            log_weights=nodes.log_terms,
+            log_at_most=np.full(none.size, np.nan),
+            log_variance=none,
+            log_related=nodes.fractions.log_related,
+            log_rest=nodes.fractions.log_rest,
+        )
 
     def log_densities(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of such rows given the nodes, shape (rows, nodes)."""
@@ -210,7 +235,7 @@ class TwoGroupPosterior(GaussianPosterior):
             for logs, log_ratio in zip(log_densities, by_feature, strict=True):
                 log_null[...] += logs[..., -1:]
                 gained = logs[..., :-1] - logs[..., -1:]
-                yield _log_mean(gained.reshape(*shape, *log_ratio.shape) + log_ratio, axis=-1)
+                yield log_mean(gained.reshape(*shape, *log_ratio.shape) + log_ratio, axis=-1)
 
         products = self._products(log_ratios(), shape)
         return np.asarray(products - self._log_kept + log_null)
@@ -242,129 +267,7 @@ def condition_two_groups(
     model: GaussianPrior, contrasts: Contrasts, event: RealEvent
 ) -> TwoGroupPosterior:
     """Return the posterior given the contrasts of the kept features and the event."""
-    return _posterior(model, contrasts, event, _integrated(model, contrasts, event, None))
-
-
-@dataclass(frozen=True)
-class _NewRow:
-    """A new case's features, treated as further data.
-
-    ``posterior`` is of the training cases; its nodes do not matter.
-    """
-
-    posterior: GaussianPosterior
-    code: Floats
-    x: Floats
-
-    def log_densities(self, u: Floats) -> Floats:
-        """Return the log densities of the features at each u = tau^2, shape (u, features)."""
-        with np.errstate(divide="ignore"):
-            nodes = -np.log(u)
-        none = np.full(u.size, -np.inf)
-        law = replace(self.posterior, log_alpha=nodes, log_variance=none).law(self.code)
-        return law.of_row(self.x).T
-
-
-def _integrated(
-    model: GaussianPrior, contrasts: Contrasts, event: RealEvent, new: _NewRow | None
-) -> Nodes:
-    """Return nodes over the mass of prior times likelihood, times that of a new row."""
-    likelihood = RealLikelihood(model, contrasts, event)
-    groups = TwoGroups(
-        model.fraction,
-        lambda x: _mixtures(model, likelihood, x, new),
-        model.refinement,
-        partial(_table, model, likelihood) if new is None else None,
-    )
-
-    largest = float(model.scales[-1])
-
-    def log_bound(log_u: Floats) -> Floats:
-        log_u = log_u + np.log(largest)
-        bound = likelihood.log_bound(log_u)
-        return bound if new is None else bound + likelihood.log_bound_of_new(log_u)
-
-    more = 0 if new is None else likelihood.half.size
-    log_u, log_terms = model.concentration.integrate(
-        groups.log_total,
-        likelihood.n,
-        largest * (contrasts.n.size + event.n_omitted + more),
-        log_bound=log_bound,
-        growth=likelihood.growth + 0.5 * more,
-        refinement=model.refinement,
-        tolerance=ALPHA_TOLERANCE,
-    )
-    return groups.nodes(log_u, log_terms)
-
-
-def _scaled(log_u: Floats, model: GaussianPrior) -> Floats:
-    """Return tau^2 for each of some log u and each scale, and at last 0."""
-    return np.append(np.multiply.outer(np.exp(log_u), model.scales), 0.0)
-
-
-def _log_mean(logs: Floats, axis: int) -> Floats:
-    """Return the logs of averages over an axis."""
-    return np.asarray(log_sum(logs, axis=axis) - np.log(logs.shape[axis]))
-
-
-def _log_of_groups(
-    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
-) -> tuple[Floats, Floats]:
-    """Return log likelihoods of each feature, and log omission probabilities by pattern.
-
-    Both have a row for each log u, averaged over the scales, and a last one for tau = 0.
-    """
-    event, u = likelihood.event, _scaled(log_u, model)
-    logs = likelihood.log_by_feature(u)
-    if new is not None:
-        logs = logs + new.log_densities(u)
-    log_omitted = log_real_omission(u, event) if event.n_omitted else np.zeros((u.size, 0))
-    return _averaged(logs, log_u.size), _averaged(log_omitted, log_u.size)
-
-
-def _averaged(logs: Floats, n: int) -> Floats:
-    """Return the logs of averages over the scales, of n values of tau; the last row stays."""
-    by_scale = logs[:-1].reshape(n, (len(logs) - 1) // max(n, 1), logs.shape[1])
-    return np.vstack([_log_mean(by_scale, axis=1), logs[-1:]])
-
-
-def _table(
-    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, pi: Fractions
-) -> Floats:
-    """Return the log likelihood at some log u and fractions, shape (log u, fractions)."""
-    logs, log_omitted = _log_of_groups(model, likelihood, log_u, None)
-    each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-    log_ratio = (logs[:-1] - logs[-1])[:, np.newaxis]
-    total = np.logaddexp(each.log_related + log_ratio, each.log_rest).sum(axis=2) + logs[-1].sum()
-    if likelihood.event.n_omitted:
-        mixed = log_mixed(each, log_omitted[:-1, np.newaxis], log_omitted[-1])
-        total += likelihood.event.log_prob(mixed)
-    return np.asarray(total)
-
-
-def _mixtures(
-    model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, new: _NewRow | None
-) -> list[LogLikelihood]:
-    """Return, for each log u, the log likelihood as a function of the fraction."""
-    logs, log_omitted = _log_of_groups(model, likelihood, log_u, new)
-    return [
-        _mixture(likelihood.event, related, logs[-1], np.stack([omitted, log_omitted[-1]]))
-        for related, omitted in zip(logs[:-1], log_omitted[:-1], strict=True)
-    ]
-
-
-def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Floats) -> LogLikelihood:
-    """Return the log likelihood as a function of the fraction, given those of each feature."""
-    log_ratio, log_null = related - null, float(null.sum())
-
-    def log_likelihood(pi: Fractions) -> Floats:
-        total = log_product(pi, log_ratio) + log_null
-        if not event.n_omitted:
-            return total
-        each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-        return np.asarray(total + event.log_prob(log_mixed(each, *log_omitted)))
-
-    return log_likelihood
+    return _posterior(model, contrasts, event, integrated(model, contrasts, event, None))
 
 
 def _posterior(
@@ -374,11 +277,11 @@ def _posterior(
     likelihood = RealLikelihood(model, contrasts, event)
     log_total = log_sum(nodes.log_terms)
     log_weights = nodes.log_terms - log_total
-    u, first = _scaled(nodes.log_u, model), event.patterns(slice(1))
-    log_omitted = _averaged(log_real_omission(u, first), nodes.log_u.size)[:, 0]
+    u, first = scaled(nodes.log_u, model), event.patterns(slice(1))
+    log_omitted = averaged(log_real_omission(u, first), nodes.log_u.size)[:, 0]
     weights, pi, alpha_of = np.exp(log_weights), nodes.fractions, nodes.alpha_of
     related = np.full(contrasts.n.size, weights @ np.exp(pi.log_related))
-    logs = _averaged(likelihood.log_by_feature(u), nodes.log_u.size)
+    logs = averaged(likelihood.log_by_feature(u), nodes.log_u.size)
     related[contrasts.varying] = related_probability(pi, logs[:-1] - logs[-1], alpha_of, weights)
     return TwoGroupPosterior(
         log_alpha=-nodes.log_u[alpha_of],

@@ -8,6 +8,9 @@ from scipy.special import sici
 
 from unselected._typing import Floats
 
+# Where the density is this part of its maximum, nearly all of the mass is nearer.
+FALLEN = 1e-4
+
 
 @dataclass(frozen=True, eq=False)
 class Predictive:
@@ -47,6 +50,20 @@ class Predictive:
         """The point of each grid with the largest density, shape (rows, 1)."""
         best = np.take_along_axis(self.z, self.density.argmax(axis=1)[:, None], axis=1)
         return np.asarray(self.center + self.scale * np.sinh(best))
+
+    @property
+    def typical(self) -> NDArray[np.intp]:
+        """Two points of each grid, shape (rows, 2).
+
+        The density is largest at the first, and has fallen by far at the second, which is on the
+        side further from the center.
+        """
+        live = self.density > FALLEN * self.density.max(axis=1, keepdims=True)
+        last = self.density.shape[1] - 1 - np.argmax(live[:, ::-1], axis=1)
+        ends = np.stack([np.argmax(live, axis=1), last], axis=1)
+        side = np.argmax(np.abs(np.take_along_axis(self.z, ends, axis=1)), axis=1)
+        further = np.take_along_axis(ends, side[:, np.newaxis], axis=1)
+        return np.hstack([self.density.argmax(axis=1)[:, np.newaxis], further])
 
     def mean_and_std(self) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of y for each row."""

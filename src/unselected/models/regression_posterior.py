@@ -21,7 +21,8 @@ from scipy.special import gammaln
 
 from unselected._typing import Bools, Floats
 from unselected.models.gaussian_posterior import GaussianPosterior
-from unselected.models.predictive import Predictive, checked_levels
+from unselected.models.predictive import FALLEN, Predictive, checked_levels
+from unselected.models.quick_grids import converged, quick_grids
 from unselected.models.regression_laws import FeatureLines, log_product
 from unselected.numerics.quadrature import find_peaks, log_sum
 
@@ -35,6 +36,15 @@ _NEGLIGIBLE = 60.0
 
 # Step of the scan for peaks in z, points of a grid, and the largest number of points.
 _SCAN, _POINTS, _MOST_POINTS = 0.5, 33, 1 << 17
+
+
+# Rows that are located at a time.
+_ROWS = 128
+
+
+# Few nodes are tried with this many cases or more. By rounding, log densities may differ from those
+# on all nodes by this part of themselves.
+_FEWEST_CASES, _ROUNDING = 20, 1e-15
 
 
 # The grid is located with every node of this stride.
@@ -81,6 +91,11 @@ class RegressionPosterior:
 
     # Whether the posterior for rows far out covers all responses that they may have.
     _covers_all: ClassVar[bool] = True
+    # Numbers of nodes that are tried before all, the number that locates the mass, and by how much
+    # log densities may differ from those on all nodes.
+    _n_few: ClassVar[tuple[int, ...]] = (8, 16)
+    _n_rough: ClassVar[int] = 1
+    _agreement: ClassVar[float] = 1e-12
 
     @property
     def _df(self) -> float:
@@ -96,7 +111,7 @@ class RegressionPosterior:
         result = np.empty(len(X))
         z = (y - self.y_mean) / self.unit
         near = self.y_mean + self.unit * np.clip(z, -_FARTHEST, _FARTHEST)
-        for rows, part, posterior in self._predictive(X):
+        for rows, part, posterior in self._for_moments(X):
             y_rows = near[rows, np.newaxis]
             result[rows] = posterior._log_joint(X[rows], y_rows)[:, 0] - part.log_total
             far = rows[self._is_doubtful(X[rows], y_rows)]
@@ -113,7 +128,7 @@ class RegressionPosterior:
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions of rows."""
         mean, std = np.empty(len(X)), np.empty(len(X))
-        for rows, part in self.predictive(X):
+        for rows, part, _ in self._for_moments(X):
             mean[rows], std[rows] = part.mean_and_std()
         # With two degrees of freedom and no feature there is no variance.
         return mean, np.where((self._df <= 2) & (self._added_power(X) == 0.0), np.inf, std)
@@ -169,6 +184,62 @@ class RegressionPosterior:
         for rows, part in self._wide._normalized(X):
             yield rows, part, self._wide
 
+    def _for_moments(
+        self, X: Floats
+    ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
+        """Yield the same on grids that are good enough for sums, and cheaper where that is easy."""
+        others = np.arange(len(X))
+        for few in self._on_few_nodes if self.n >= _FEWEST_CASES else []:
+            done = np.zeros(len(X), dtype=bool)
+            for start in range(0, others.size, _ROWS):
+                block = others[start : start + _ROWS]
+                for rows, part in few._summed(X[block]):
+                    good = self._agrees_with(part, X[block[rows]])
+                    done[block[rows[good]]] = True
+                    if good.any():
+                        yield block[rows[good]], part.take(good), self
+            others = others[~done[others]]
+        for rows, part, posterior in self._predictive(X[others]):
+            yield others[rows], part, posterior
+
+    @cached_property
+    def _on_few_nodes(self) -> list["RegressionPosterior"]:
+        """The same on fewer nodes: enough for most rows."""
+        features = [self.features.on_few_nodes(n) for n in self._n_few]
+        size = self.features.log_weights.size
+        return [replace(self, features=few) for few in features if 2 * few.log_weights.size < size]
+
+    def _summed(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
+        """Yield the distributions of rows with one peak, on grids for sums."""
+        rough = self._rough
+        for rows, low, step, log_values in quick_grids(
+            lambda rows, z: rough._log_of_z(X[rows], z),
+            lambda rows, z: self._log_of_z(X[rows], z),
+            len(X),
+            self._farthest,
+        ):
+            log_total = log_sum(log_values, axis=1) + np.log(step)
+            density = np.exp(log_values - log_total[:, np.newaxis])
+            yield rows, Predictive(self.y_mean, self.unit, low, step, density, log_total)
+
+    def _agrees_with(self, part: Predictive, X: Floats) -> Bools:
+        """Say for which rows all nodes give the same: at the likeliest response and far from it."""
+        places = part.typical
+        z = np.take_along_axis(part.z, places, axis=1)
+        y = self.y_mean + self.unit * np.sinh(z)
+        found = np.log(np.take_along_axis(part.density, places, axis=1) / np.cosh(z) / self.unit)
+        found += part.log_total[:, np.newaxis] - self._log_prior(y)
+        agrees = np.empty(len(X), dtype=bool)
+        rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
+        for start in range(0, len(X), rows):
+            block = slice(start, start + rows)
+            by_node = self._log_features(X[block], y[block]) + self.features.log_weights
+            total = log_sum(by_node, axis=2)
+            allowed = self._agreement / np.array([1.0, FALLEN]) + _ROUNDING * np.abs(total)
+            close = np.all(np.abs(found[block] - total) <= allowed, axis=1)
+            agrees[block] = close & ~self.features.is_doubtful(by_node[:, 0])
+        return agrees
+
     def _is_doubtful(self, X: Floats, y: Floats) -> Bools:
         """Say for which rows, with y of (rows, 1), the nodes of tau do not reach far enough."""
         by_node = self._log_features(X, y)[:, 0, :] + self.features.log_weights
@@ -185,6 +256,11 @@ class RegressionPosterior:
             return self
         return replace(self, features=self.features.some_nodes(slice(None, None, _EVERY_NODE)))
 
+    @cached_property
+    def _rough(self) -> "RegressionPosterior":
+        """Hardly any nodes: enough to locate the mass of most rows."""
+        return replace(self, features=self.features.on_few_nodes(self._n_rough))
+
     def _normalized(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
         """Yield the distributions of rows, grouped by the number of points that they need."""
         low, high = self._coarse._where(X)
@@ -198,7 +274,7 @@ class RegressionPosterior:
             step = (high[rows] - low[rows]) / (points - 1)
             z = low[rows, None] + step[:, None] * np.arange(points)
             log_values = self._log_of_z(X[rows], z)
-            done = _converged(z, log_values)
+            done = converged(z, log_values, _TOLERANCE)
             if done.any():
                 log_total = log_sum(log_values[done], axis=1) + np.log(step[done])
                 density = np.exp(log_values[done] - log_total[:, None])
@@ -210,9 +286,14 @@ class RegressionPosterior:
         y = self.y_mean + self.unit * np.sinh(z)
         return np.asarray(self._log_joint(X, y) + np.log(self.unit * np.cosh(z)))
 
+    @property
+    def _farthest(self) -> float:
+        """Where a scan of z ends first: the response itself has hardly any mass further out."""
+        return 6.0 + 40.0 / self._df
+
     def _where(self, X: Floats) -> tuple[Floats, Floats]:
         """Return for each row an interval of z that holds all of its mass, and little else."""
-        reach = 6.0 + 40.0 / self._df
+        reach = self._farthest
         while True:
             scan = np.arange(-np.ceil(reach), np.ceil(reach) + _SCAN, _SCAN)
             values = self._log_of_z(X, np.broadcast_to(scan, (len(X), scan.size)))
@@ -283,11 +364,10 @@ class RegressionPosterior:
         if laws.alike:
             half, n_known = 0.5 * laws.df[0], known.sum(axis=1)[:, np.newaxis, np.newaxis]
             f = f - laws.y_mean[0]
-            spread = laws.spread(0, f)
-            total = total + half * n_known * np.log(spread)
-            return np.asarray(total - (half + 0.5) * log_product(laws, gaps, known, f, spread))
-        for j in range(laws.df.size):
-            total = total + laws.log_density(j, gaps[:, j], f) * known[:, j, None, None]
+            total = total + half * n_known * np.log(laws.spread(0, f))
+            return np.asarray(total - (half + 0.5) * log_product(laws, gaps, known, f[:, :, 0]))
+        for logs, there in zip(laws.log_densities(gaps, f), known.T, strict=True):
+            total = total + logs * there[:, np.newaxis, np.newaxis]
         return np.asarray(np.broadcast_to(total, (*y.shape, self.features.log_weights.size)))
 
     def log_by_feature(self, X: Floats, y: Floats) -> Iterator[Floats]:
@@ -295,9 +375,13 @@ class RegressionPosterior:
         laws = self._laws
         gaps, known = self._gaps(X)
         f = y[:, :, np.newaxis] / self.unit
-        for j in range(laws.df.size):
-            logs = laws.constant[j] + laws.log_density(j, gaps[:, j], f)
-            yield logs * known[:, j, np.newaxis, np.newaxis]
+        for logs, constant, there in zip(
+            laws.log_densities(gaps, f), laws.constant, known.T, strict=True
+        ):
+            logs += constant
+            if not there.all():
+                logs[~there] = 0.0
+            yield logs
 
     def _gaps(self, X: Floats) -> tuple[Floats, Bools]:
         """Return how far values are from their features' means, in units, and which are known."""
@@ -311,17 +395,3 @@ class RegressionPosterior:
     @cached_property
     def _laws(self) -> "FeatureLines":
         return FeatureLines.of(self.features)
-
-
-def _converged(z: Floats, log_values: Floats) -> Bools:
-    """Say for which rows every second point gives the same integral, mean and variance."""
-    weights = np.exp(log_values - log_values.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    centred = z - np.sum(weights * z, axis=1, keepdims=True)
-    spread = np.sqrt(np.sum(weights * centred**2, axis=1, keepdims=True))
-    centred /= np.maximum(spread, 1e-300)
-    done = np.ones(len(z), dtype=bool)
-    for power in range(3):
-        terms = weights * centred**power
-        done &= np.abs(2.0 * terms[:, ::2].sum(axis=1) - terms.sum(axis=1)) <= _TOLERANCE
-    return done

@@ -22,6 +22,9 @@ class TwoGroupRegression(RegressionPosterior):
     features: TwoGroupPosterior
 
     _covers_all = False
+    _n_few = (16,)
+    _n_rough = 2
+    _agreement = 1e-10
 
     def _log_features(self, X: Floats, y: Floats) -> Floats:
         """Return the log density of the features given y and the node, shape (rows, m, nodes)."""

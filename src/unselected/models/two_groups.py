@@ -10,6 +10,7 @@ replace f_j(alpha) and P(alpha). Terms in alpha are computed once for each node 
 integrand over pi is then a function of a single variable, log-concave in pi.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from unselected._typing import Floats
-from unselected.numerics.quadrature import NEGLIGIBLE, log_sum, trapezoid
+from unselected.models.mixed_products import TOGETHER, MixedProducts
+from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum, trapezoid
 
 # Ends of the variable t of the rule: less than 1e-40 of the prior is outside.
 _FARTHEST = 4.2
@@ -202,6 +204,24 @@ class TwoGroups:
         fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])
         return Nodes(log_u[kept], alpha_of, fractions, joint.log_terms[live])
 
+    def few_nodes(self, log_u: Floats, log_weights: Floats, n: int) -> Nodes:
+        """Return at most n nodes of pi for each of some weighted log u: Gauss rules.
+
+        Products over features are smooth functions of log(pi + c), with c the mean of pi.
+        """
+        places, terms = [], []
+        for (t, inner), log_weight in zip(self._rules_at(log_u), log_weights, strict=True):
+            log_pi, log_total = self._prior.fractions(t).log_related, log_sum(inner)
+            log_mean = log_sum(log_pi + inner) - log_total
+            moved, few = gauss_rule(np.logaddexp(log_pi, log_mean), inner, n)
+            places.append(np.minimum(moved + np.log1p(-np.exp(log_mean - moved)), 0.0))
+            terms.append(few + log_weight - log_total)
+        log_related = np.concatenate(places)
+        with np.errstate(divide="ignore"):
+            fractions = Fractions(log_related, np.log(-np.expm1(log_related)))
+        alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])
+        return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
+
     def _rules_at(self, log_u: Floats) -> list[tuple[Floats, Floats]]:
         new = np.array([x for x in log_u if float(x) not in self._rules])
         if new.size and self._prior.coarse and self._table is not None:
@@ -320,31 +340,25 @@ def log_products(
     shape : tuple
         (..., nodes), that of the result.
     """
-    total, product, room = np.zeros(shape), np.ones(shape), _ROOM
-    fraction, rest = np.exp(pi.log_related), np.exp(pi.log_rest)
-    least_odds = float(np.min(pi.log_odds))
-    n_sure, log_sure = 0, np.zeros(1)
+    products = MixedProducts(
+        np.exp(pi.log_related), np.exp(pi.log_rest), alpha_of, math.prod(shape[:-1]), _ROOM
+    )
+    far, sure = np.zeros(shape), np.zeros(1)
+    least_odds, n_sure = float(np.min(pi.log_odds)), 0
     for log_ratio in log_ratios:
         if np.min(log_ratio, initial=0.0) + least_odds > NEGLIGIBLE:
             # The feature is certainly related, so that there is nothing to mix.
-            n_sure, log_sure = n_sure + 1, log_sure + log_ratio
+            n_sure, sure = n_sure + 1, sure + log_ratio
             continue
         need = float(np.max(np.abs(log_ratio), initial=0.0))
-        if need > _ROOM:
+        if need > _ROOM / TOGETHER:
             related = np.take(log_ratio, alpha_of, axis=-1) + pi.log_related
-            total += np.logaddexp(related, pi.log_rest)
+            far += np.logaddexp(related, pi.log_rest)
             continue
-        if need > room:
-            total += np.log(product)
-            product[:], room = 1.0, _ROOM
-        factor = np.take(np.exp(log_ratio), alpha_of, axis=-1)
-        factor *= fraction
-        factor += rest
-        product *= factor
-        room -= need
-    total += np.log(product)
+        products.multiply(log_ratio.reshape(-1, log_ratio.shape[-1]), need)
+    total = far + products.logs().reshape(shape)
     if n_sure:
-        total += np.take(log_sure, alpha_of, axis=-1) + n_sure * pi.log_related
+        total += np.take(sure, alpha_of, axis=-1) + n_sure * pi.log_related
     return total
 
 

@@ -116,7 +116,7 @@ class PredictedActualDisplay(Display):
         -------
         self : PredictedActualDisplay
         """
-        ax = self._start(ax, 6.0, 4.8)
+        ax = self._start(ax, 5.2, 5.2)
         self._draw_intervals()
         self._draw_responses()
         draw_diagonal(ax, "response equal to predicted mean")

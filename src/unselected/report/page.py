@@ -128,12 +128,13 @@ background:#fff}
 h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid #999;margin-top:2rem}
 table{border-collapse:collapse;font-size:.85rem}
 th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #ddd;vertical-align:top}
-th:first-child,td:first-child{text-align:left}td+td{white-space:nowrap}
+th{vertical-align:bottom}th:first-child,td:first-child{text-align:left}td+td{white-space:nowrap}
 .wide{overflow-x:auto}
 summary{cursor:pointer;font-size:.85rem;margin:.5rem 0}
 figure{display:inline-block;margin:0 1rem 1rem 0;width:28rem;max-width:100%;vertical-align:top}
 figure svg{width:100%;height:auto}
 figcaption{font-size:.85rem;color:#333}
+@media(max-width:40rem){th+th{min-width:9rem}}
 @media print{body{max-width:none;font-size:11pt}figure,tr{break-inside:avoid}
 .wide{overflow:visible}}
 """

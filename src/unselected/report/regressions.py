@@ -7,7 +7,7 @@ from unselected.dependence.diagnosis import Writer
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.estimators.regressor import SelectiveRegressor
 from unselected.fitted.response_stack import FittedResponseStack
-from unselected.report.page import paragraph, percent, table
+from unselected.report.page import digits, paragraph, percent, table
 from unselected.report.shared import BOTH, effect_figures, posterior_figures
 
 # The kinds of regression of an average, as columns of a table.
@@ -16,6 +16,13 @@ _KINDS = {
     "linear": "linear in the features",
     "quadratic": "quadratic",
 }
+
+# What is told of a feature where its values are modelled.
+_SLOPE_HEADER = ("slope per unit of the response", "n known")
+
+
+def _slope_cells(told: dict[str, Any]) -> tuple[str, ...]:
+    return digits(told["slope"]), str(told["cases"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +85,32 @@ class AverageOfRegressions:
             "the shell, keeps them together."
         )
 
+    @property
+    def _fitted(self) -> FittedResponseStack:
+        fitted = self.corrected.panel().predictor.fitted
+        assert isinstance(fitted, FittedResponseStack)
+        return fitted
+
+    @property
+    def feature_header(self) -> tuple[str, ...]:
+        """What is told of each feature: in the units of its column, whatever is modelled."""
+        if self._fitted.marginals == "raw":
+            return _SLOPE_HEADER
+        levels = (f"typical value at response {digits(level)}" for level in self._fitted.levels)
+        return (*levels, "n known")
+
+    def feature_cells(self, told: dict[str, Any]) -> tuple[str, ...]:
+        """Return that of one feature, given its description."""
+        if "centers" not in told:
+            return _slope_cells(told)
+        return (*map(digits, told["centers"]), str(told["cases"]))
+
     def sections(self) -> list[tuple[str, str]]:
         """Return headings, and the HTML under each."""
         return [("What was learned from cases left out", self._learned())]
 
     def _learned(self) -> str:
-        fitted = self.corrected.panel().predictor.fitted
-        assert isinstance(fitted, FittedResponseStack)
+        fitted = self._fitted
         sizes = sorted({int(member.columns.size) for member in fitted.members})
         weight = {
             (size, kind): sum(
@@ -100,9 +126,10 @@ class AverageOfRegressions:
         words = (
             f"What is known without features has weight {percent(fitted.prior.null)}, a wide "
             "distribution for responses that fit nothing "
-            f"{100.0 * fitted.prior.outlier:.1f} %. {_SEEN[fitted.marginals]}"
+            f"{100.0 * fitted.prior.outlier:.1f} %. {_SEEN[fitted.marginals]} The table has the "
+            "weights of the regressions."
         )
-        header = ("features", *(f"weight of regressions: {_KINDS[kind]}" for kind in kinds))
+        header = ("features", *(f"weight: {_KINDS[kind]}" for kind in kinds))
         return paragraph(words) + table(header, rows)
 
     def figures(self) -> list[tuple[str, Any]]:
@@ -125,6 +152,7 @@ class PaperRegression:
 
     pictured = BOTH
     on_dependence = ""
+    feature_header = _SLOPE_HEADER
 
     @property
     def on_overconfidence(self) -> str:
@@ -134,6 +162,10 @@ class PaperRegression:
             "same evidence is counted several times. SelectiveRegressor, the default in the shell, "
             "guards against this."
         )
+
+    def feature_cells(self, told: dict[str, Any]) -> tuple[str, ...]:
+        """Return what is told of a feature, given its description."""
+        return _slope_cells(told)
 
     def sections(self) -> list[tuple[str, str]]:
         """Return headings, and the HTML under each: there are none."""

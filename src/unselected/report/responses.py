@@ -268,13 +268,8 @@ def _comparison(findings: RegressionFindings) -> str:
 
 
 def _features(findings: RegressionFindings) -> str:
-    header = ("slope per unit of the response", "n known")
-    return feature_table(
-        findings.corrected,
-        findings.names,
-        header,
-        lambda told: (digits(told["slope"]), str(told["cases"])),
-    )
+    own = findings.own
+    return feature_table(findings.corrected, findings.names, own.feature_header, own.feature_cells)
 
 
 def _calibration(findings: RegressionFindings) -> str:

@@ -7,9 +7,15 @@ import threading
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+    SelectiveRegressor,
+)
 from unselected.datasets import make_paper_simulation
 from unselected.report import examine, examine_regression, report
 
@@ -43,7 +49,22 @@ def on_numbers():
     return examine_regression(X, y, regressor=SelectiveNaiveRegressor(k=10), **FOLDS)
 
 
-@pytest.fixture(scope="module", params=[on_bits, on_several_classes, on_numbers])
+def on_numbers_by_the_front_door():
+    """Columns are strongly skewed, so that normal scores are used, and have long names."""
+    rng = np.random.default_rng(0)
+    y = 50.0 + 12.0 * rng.normal(size=60)
+    X = rng.normal(size=(60, 200))
+    X[:, :6] += 0.06 * (y - 50.0)[:, np.newaxis]
+    table = pd.DataFrame(
+        np.exp(2.0 * X), columns=[f"a_long_name_of_column_{j}" for j in range(200)]
+    )
+    return examine_regression(table, y, regressor=SelectiveRegressor(k=10), **FOLDS)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[on_bits, on_several_classes, on_numbers, on_numbers_by_the_front_door],
+)
 def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report(request.param(), title="A report"), encoding="utf-8")
@@ -89,6 +110,23 @@ def test_it_reads_on_a_phone(opened):
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 375
     assert all(p.bounding_box()["width"] <= 375 for p in page.locator("figure svg").all())
+
+
+def test_headings_of_tables_are_low_on_a_phone(opened):
+    """Tables scroll sideways there: narrow columns would make headings of many lines."""
+    page, _ = opened
+    page.set_viewport_size({"width": 375, "height": 800})
+    heights = [row.bounding_box()["height"] for row in page.locator("thead tr").all()]
+    assert len(heights) > 2
+    assert max(heights) < 90.0
+
+
+def test_pictures_of_predictions_have_letters_of_one_size(opened):
+    """All pictures get the same width: one that was drawn wider has smaller letters."""
+    page, _ = opened
+    drawn = "e => parseFloat(e.getAttribute('viewBox').split(' ')[2])"
+    widths = [picture.evaluate(drawn) for picture in page.locator("figure svg").all()]
+    assert max(widths) < 1.25 * min(widths)
 
 
 def test_it_prints(opened):
