@@ -255,7 +255,7 @@ def test_calibrated_under_selection(ties, seed):
     """Ranks of the true alpha are uniform; the uncorrected twin fails the same test."""
     rng = np.random.default_rng([seed, 1])
     model = BernoulliModel(a=2.0, b=30.0)
-    drawn = [replicate(model, ties, rng) for _ in range(130)]
+    drawn = [replicate(model, ties, rng) for _ in range(70)]
     ranks = np.transpose([one.ranks for one in drawn])
     corrected, uncorrected = (stats.kstest(row, "uniform").pvalue for row in ranks)
     assert corrected > 1e-4

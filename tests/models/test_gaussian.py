@@ -427,7 +427,7 @@ def test_tiny_classes_and_extreme_thresholds(sizes, gamma, seed):
 def test_calibrated_under_selection_and_the_uncorrected_twin_is_not(draw, seed):
     """Ranks of the true tau, and predictions: what `make validate` does with many replicates."""
     rng = np.random.default_rng([seed, 7])
-    replicates = [draw(GaussianModel(), rng) for _ in range(60)]
+    replicates = [draw(GaussianModel(), rng) for _ in range(35)]
     ranks = np.array([replicate.ranks for replicate in replicates])
     assert stats.kstest(ranks[:, 0], "uniform").pvalue > 1e-4
     assert stats.kstest(ranks[:, 1], "uniform").pvalue < 1e-4
