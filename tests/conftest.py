@@ -118,15 +118,16 @@ def few_folds():
         yield
 
 
-@pytest.fixture(scope="module")
-def no_pictures():
-    """Draw no pictures into the pages of reports, for tests of what else is in them."""
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Draw no pictures into the pages of reports, for tests of what else is in them.
+
+    Pages that fixtures of a whole module make have theirs.
+    """
     page, pyplot = map(importlib.import_module, ("unselected.report.page", "matplotlib.pyplot"))
 
     def forget(display):
         pyplot.close(display.figure_.figure)
         return "<svg></svg>"
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "inline_svg", forget)
-        yield
+    monkeypatch.setattr(page, "inline_svg", forget)
