@@ -101,8 +101,15 @@ def log_evidence(pairs, n0, n1, event):
     return BernoulliModel().condition(counts, event).log_evidence
 
 
-@pytest.mark.parametrize("rule", [r for r in RULES if r.get("k") != 2], ids=str)
-@pytest.mark.parametrize(("n0", "n1"), [(2, 1), (2, 2)])
+@pytest.mark.parametrize(
+    ("rule", "n0", "n1"),
+    [
+        *((rule, 2, 1) for rule in RULES if rule.get("k") != 2),
+        ({"k": 1, "ties": "random"}, 2, 2),
+        ({"threshold": 0.3}, 2, 2),
+    ],
+    ids=str,
+)
 def test_probabilities_of_all_outcomes_sum_to_one(rule, n0, n1):
     """Over all kept sets and all values of the kept columns: nothing lost, nothing twice."""
     p, orders = 3, patterns_by_counts(n0, n1)

@@ -157,8 +157,8 @@ def test_missing_values_sparse_tables_and_panels(seed):
     ids=str,
 )
 def test_no_option_is_ignored(options):
-    X, y = correlated_data(0, n=40)
-    new, _ = correlated_data(1, n=20)
+    X, y = correlated_data(0, n=30, p=60)
+    new, _ = correlated_data(1, n=20, p=60)
     plain = SelectiveRegressor(k=10).fit(X, y).predict(new)
     if options == {"correct_selection": False, "dependence": "none"}:
         plain = SelectiveRegressor(k=10, dependence="none").fit(X, y).predict(new)
@@ -184,14 +184,14 @@ def test_an_earlier_selection_makes_predictions_less_certain(seed):
 
 
 def test_cases_left_out_are_predicted_without_them():
-    X, y = correlated_data(0, n=40)
+    X, y = correlated_data(0, n=32, p=60)
     model = SelectiveRegressor(k=10).fit(X, y)
     mean, std = model.cv_predict(4, return_std=True)
     assert np.all(std > 0.0)
-    fold = np.arange(10)
+    fold = np.arange(8)
     alone = SelectiveRegressor(k=10).fit(np.delete(X, fold, axis=0), np.delete(y, fold))
     np.testing.assert_allclose(alone.predict(X[fold]), mean[fold], rtol=1e-9)
-    grouped = SelectiveRegressor(k=10).fit(X, y, groups=np.arange(40) // 2)
+    grouped = SelectiveRegressor(k=10).fit(X, y, groups=np.arange(32) // 2)
     assert np.all(np.isfinite(grouped.cv_predict()))
 
 
