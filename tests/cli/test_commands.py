@@ -833,8 +833,8 @@ def test_cv_with_a_number_of_features_that_is_chosen(copies):
 
 @pytest.mark.slow
 def test_tempered_models_are_compared_and_reported(copies, tmp_path):
-    arguments = ("bits-train.csv", "--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
-    arguments += ("--model", "bernoulli")
+    arguments = ("real-train.csv", "--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
+    arguments += ("--model", "gaussian")
     tempered = ("--dependence", "tempered")
     plain, answer = (
         call("cv", *arguments, *OURS, *options, cwd=copies) for options in ((), tempered)

@@ -21,7 +21,7 @@ def mixed_data(seed, n=48, p=90, n_classes=2, missing=0.0):
 
 @pytest.mark.parametrize(("n_classes", "missing"), [(2, 0.0), (3, 0.03)])
 def test_the_order_of_rows_columns_and_class_names_does_not_matter(n_classes, missing, seed):
-    X, y = mixed_data(seed, n=36, p=45, n_classes=n_classes, missing=missing)
+    X, y = mixed_data(seed, n=36, p=24, n_classes=n_classes, missing=missing)
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(len(y)), rng.permutation(X.shape[1])
     names = rng.permutation(n_classes)
