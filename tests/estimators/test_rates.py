@@ -14,6 +14,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from unselected import SelectiveBernoulliNB, open_columns
 from unselected.columns import blocks
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 N, P = 27, 70
 
 
