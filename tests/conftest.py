@@ -26,6 +26,7 @@ SLOW = (
     "estimators/test_contract",
     "estimators/test_dask",
     "estimators/test_factor",
+    "estimators/test_front_door_regressor",
     "estimators/test_leave_one_out",
     "estimators/test_mixture",
     "estimators/test_rates",

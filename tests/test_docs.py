@@ -85,12 +85,14 @@ def test_pages_of_evidence_are_short_and_listed():
         assert page.name == "README.md" or f"]({page.name})" in index
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_the_example_of_an_earlier_selection_says_what_the_page_says(monkeypatch, capsys):
     path = ROOT / "examples" / "preselected.py"
     spec = spec_from_file_location("preselected", path)
     example = module_from_spec(spec)
     spec.loader.exec_module(example)
-    sizes = {"N_BEFORE": 4000, "N_KEPT": 60, "N_CASES": 60, "N_NEW": 300}
+    sizes = {"N_BEFORE": 4000, "N_KEPT": 40, "N_CASES": 60, "N_NEW": 300}
     for name, size in sizes.items():
         monkeypatch.setattr(example, name, size)
     with warnings.catch_warnings():  # the example ignores some
