@@ -92,7 +92,7 @@ def test_the_example_of_an_earlier_selection_says_what_the_page_says(monkeypatch
     spec = spec_from_file_location("preselected", path)
     example = module_from_spec(spec)
     spec.loader.exec_module(example)
-    sizes = {"N_BEFORE": 4000, "N_KEPT": 40, "N_CASES": 60, "N_NEW": 300}
+    sizes = {"N_BEFORE": 4000, "N_KEPT": 60, "N_CASES": 60, "N_NEW": 300}
     for name, size in sizes.items():
         monkeypatch.setattr(example, name, size)
     with warnings.catch_warnings():  # the example ignores some
