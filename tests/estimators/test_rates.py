@@ -189,7 +189,7 @@ LEFT_OUT = [
     ("given, always", "two"),
     ("uniform", "three"),
     ("uniform", "two, missing"),
-    ("uniform, sparse", "three, missing"),
+    ("uniform, sparse", "two"),
 ]
 
 

@@ -158,8 +158,8 @@ def written(kind, X, folder):
     return folder / name
 
 
-@pytest.fixture
-def width(request, monkeypatch):
+@pytest.fixture(params=[1, 25], ids=lambda width: f"width {width}")
+def block_width(request, monkeypatch):
     """How many columns are read at a time: one, or a few. All other tests read as usual."""
     width = request.param
     monkeypatch.setattr(
@@ -204,16 +204,16 @@ def fitted_alike(estimator, X, y, source):
     return plain, model
 
 
-@pytest.mark.usefixtures("width")
+@pytest.mark.usefixtures("block_width")
 @pytest.mark.parametrize(
-    ("estimator", "missing", "width"),
+    ("estimator", "missing", "block_width"),
     [
         (SelectiveBernoulliNB, False, 1),
         (SelectiveBernoulliNB, True, 25),
         (SelectiveGaussianNB, True, 1),
         (SelectiveNaiveRegressor, False, 25),
     ],
-    indirect=["width"],
+    indirect=["block_width"],
 )
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_give_what_the_plain_array_gives(kind, estimator, missing, seed, tmp_path):

@@ -60,8 +60,10 @@ def test_together_is_as_alone(model, rule, alpha, seed):
         assert posterior.log_evidence == pytest.approx(alone.log_evidence, abs=1e-9)
 
 
-@pytest.mark.parametrize("rates", ["uniform", "given"])
-@pytest.mark.parametrize(("n_classes", "rule"), [(2, "top k"), (2, "threshold"), (3, "top k")])
+@pytest.mark.parametrize(
+    ("n_classes", "rule", "rates"),
+    [(2, "top k", "uniform"), (2, "threshold", "given"), (3, "top k", "given")],
+)
 def test_together_is_as_alone_with_missing_values(n_classes, rule, rates, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     model, y = BernoulliModel((1.0,) * n_classes, rates=rates), np.arange(24) % n_classes
