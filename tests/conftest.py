@@ -1,7 +1,9 @@
 """Seeds: one by default, many on demand with UNSELECTED_TEST_SEEDS=20."""
 
 import gc
+import importlib
 import os
+from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -24,6 +26,7 @@ SLOW = (
     "estimators/test_contract",
     "estimators/test_dask",
     "estimators/test_factor",
+    "estimators/test_front_door_regressor",
     "estimators/test_leave_one_out",
     "estimators/test_mixture",
     "estimators/test_rates",
@@ -75,11 +78,16 @@ def seed(request: pytest.FixtureRequest) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what runs many commands or many fits: `make test-fast` goes without them."""
     for item in items:
-        if not item.path.is_relative_to(TESTS):  # examples in docstrings
-            continue
-        path = item.path.relative_to(TESTS).with_suffix("")
-        if any(path.is_relative_to(slow) for slow in SLOW):
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+@cache
+def is_slow(path: Path) -> bool:
+    if not path.is_relative_to(TESTS):  # examples in docstrings
+        return False
+    inside = path.relative_to(TESTS).with_suffix("")
+    return any(inside.is_relative_to(slow) for slow in SLOW)
 
 
 def pytest_collection_finish() -> None:
@@ -109,3 +117,18 @@ def few_folds():
         patch.setattr(class_fitting, "N_FOLDS", 3)
         patch.setattr(content_folds, "_N_FOLDS", 3)
         yield
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Draw no pictures into the pages of reports, for tests of what else is in them.
+
+    Pages that fixtures of a whole module make have theirs.
+    """
+    page, pyplot = map(importlib.import_module, ("unselected.report.page", "matplotlib.pyplot"))
+
+    def forget(display):
+        pyplot.close(display.figure_.figure)
+        return "<svg></svg>"
+
+    monkeypatch.setattr(page, "inline_svg", forget)

@@ -85,6 +85,8 @@ def test_pages_of_evidence_are_short_and_listed():
         assert page.name == "README.md" or f"]({page.name})" in index
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_the_example_of_an_earlier_selection_says_what_the_page_says(monkeypatch, capsys):
     path = ROOT / "examples" / "preselected.py"
     spec = spec_from_file_location("preselected", path)

@@ -54,7 +54,7 @@ def test_moments_by_hand():
 @pytest.mark.parametrize("n", [2, 7])
 def test_z_has_variance_1(n, seed):
     """Over many sets of uniform values, within five standard errors; the twin takes n for n - 1."""
-    n_sets = 2000
+    n_sets = 1000
     draws = np.random.default_rng(seed).random((n_sets, n))
     tests = [pit_test(pit) for pit in draws]
     for moment in ("mean", "variance"):

@@ -174,7 +174,7 @@ def test_a_single_case_has_no_bootstrap_interval():
     assert math.isnan(single.high)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(few_cases(least=2))
 def test_bootstrap_bounds_are_found_however_few_the_cases(cases):
     losses = (np.array(cases[0]) - cases[1]) ** 2
@@ -194,7 +194,7 @@ def share_covered(rng, *, level, n_replicates=300):
     covered = np.zeros(3)
     for _ in range(n_replicates):
         y, q = forecasts(rng, 100, stretch=1.5)
-        summary = summarize(y, q, level=level, n_resamples=299, random_state=rng)
+        summary = summarize(y, q, level=level, n_resamples=199, random_state=rng)
         intervals = (
             summary.average_minus_log_probability,
             summary.average_squared_error,

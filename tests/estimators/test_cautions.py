@@ -57,9 +57,17 @@ def predicted(model, X):
     return model.predict(X) if real else model.predict_proba(X)
 
 
-@pytest.mark.parametrize("rule", [{"k": 4}, {"threshold": 0.3}, {}], ids=str)
-@pytest.mark.parametrize("kind", AS)
-@pytest.mark.parametrize("G", [0, 2, 3])
+RULES = [{"k": 4}, {"threshold": 0.3}, {}]
+
+
+@pytest.mark.parametrize(
+    ("G", "kind", "rule"),
+    [
+        *((G, "array", rule) for G in (0, 2, 3) for rule in RULES),
+        *((G, kind, {"k": 4}) for G in (0, 3) for kind in AS if kind != "array"),
+    ],
+    ids=str,
+)
 def test_columns_without_a_score_are_as_if_they_were_not_there(G, kind, rule):
     X, y, rest, others = some_data(G)
     estimator = SelectiveGaussianNB if G else SelectiveNaiveRegressor
@@ -101,8 +109,11 @@ def test_a_column_known_for_one_response_only_is_left_out():
     assert fitted(SelectiveNaiveRegressor(k=2), X, y, match).selection_.unscored.tolist() == [7]
 
 
-@pytest.mark.parametrize("rule", [{"k": 3}, {"threshold": 0.2}, {}], ids=str)
-@pytest.mark.parametrize("G", [0, 2, 3])
+@pytest.mark.parametrize(
+    ("G", "rule"),
+    [(0, {"k": 3}), (0, {}), (2, {"k": 3}), (2, {"threshold": 0.2}), (3, {"k": 3})],
+    ids=str,
+)
 def test_a_column_may_have_no_score_only_without_a_case(G, rule):
     """Leaving out a case then leaves out the column; nobody is warned of that again."""
     X, y, rest, _ = some_data(G)

@@ -114,7 +114,7 @@ def fits(estimator):
         {"k": "loo"},
         {"k": 3, "n_factors": [1, 2]},
     ]
-    chains = {"n_draws": 8, "n_warmup": 4, "n_chains": 2, "random_state": 0}
+    chains = {"n_draws": 4, "n_warmup": 2, "n_chains": 2, "random_state": 0}
     chains = chains if "n_draws" in names else {}
     for chosen in options:
         if not set(chosen) <= set(names) or (chosen["k"] == "loo" and chains):

@@ -32,9 +32,8 @@ CHUNKS = {
     "by columns": (N, 17),
     "by rows": (9, P),
     "by rows and columns": (9, 17),
-    "one column": (N, 1),
     "one row": (1, P),
-    "one value": (13, 1),
+    "few values": (13, 1),
 }
 
 
@@ -77,7 +76,7 @@ def assert_same(model, plain, table, X):
 
 
 @pytest.mark.parametrize("chunks", CHUNKS)
-@pytest.mark.parametrize("dtype", [np.uint8, bool, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.uint8, bool, np.float32])
 def test_bits_are_counted_alike_to_the_last_bit(chunks, dtype, seed):
     X, y = bits(seed, dtype)
     table = da.from_array(X, chunks=CHUNKS[chunks])
@@ -105,7 +104,7 @@ def test_other_numbers_are_cut_at_the_same_places(chunks, binarize, dtype, seed)
 @pytest.mark.parametrize("chunks", CHUNKS)
 @pytest.mark.parametrize(
     ("dtype", "missing"),
-    [(np.int64, False), (np.float32, False), (np.float64, False), (np.float64, True)],
+    [(np.int64, False), (np.float32, False), (np.float64, True)],
 )
 @pytest.mark.parametrize("estimator", [SelectiveGaussianNB, SelectiveNaiveRegressor])
 def test_real_values_are_summed_alike_to_the_last_bit(estimator, missing, dtype, chunks, seed):
@@ -322,7 +321,7 @@ def test_only_sums_travel(estimator, n, from_workers, gathered, seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", ESTIMATORS[:2])
+@pytest.mark.parametrize("estimator", [SelectiveGaussianNB])
 @pytest.mark.usefixtures("client")
 def test_a_killed_worker_does_not_lose_the_fit(estimator, from_workers, seed, tmp_path):
     X, y = case_for(estimator, seed)
@@ -340,18 +339,18 @@ def test_a_killed_worker_does_not_lose_the_fit(estimator, from_workers, seed, tm
 
 
 def simulate():
-    sizes = {"n_features": 50, "n_train": 20, "n_test": 20, "concentration": 20.0}
-    return [replace(record, seconds=0.0) for record in simulation(3, ks=(2,), **sizes, seed=5)]
+    sizes = {"n_features": 20, "n_train": 10, "n_test": 10, "concentration": 20.0}
+    return [replace(record, seconds=0.0) for record in simulation(2, ks=(2,), **sizes, seed=5)]
 
 
 def leave_out_in_groups():
-    data = ColonData(np.random.default_rng(0).lognormal(size=(14, 40)), np.arange(14) % 2)
+    data = ColonData(np.random.default_rng(0).lognormal(size=(8, 12)), np.arange(8) % 2)
     return colon(data, n_groups=3, k=2, seed=4)
 
 
 def compare_methods():
     X, y = bits(0)
-    return compare(X, y, k=4, n_splits=3, n_repeats=3, methods=["corrected", "uncorrected"])
+    return compare(X, y, k=4, n_splits=2, n_repeats=2, methods=["corrected", "uncorrected"])
 
 
 def cross_validate():

@@ -24,7 +24,7 @@ pytestmark = [
 @parametrize_with_checks(
     [
         SelectiveFactorRegressor(k=1, **SHORT),
-        SelectiveFactorClassifier(k=1, **SHORT),
+        SelectiveFactorClassifier(k=1, **SHORT | {"n_draws": 4, "n_warmup": 1}),
     ]
 )
 def test_yielded_checks(estimator, check):

@@ -30,10 +30,7 @@ SHORTEST = SHORT | {"n_draws": 1, "n_warmup": 1, "n_chains": 1}
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [
-        SelectiveMixtureClassifier(**SHORTEST),
-        SelectiveMixtureClassifier(k=1, ties="random", binarize="median", **SHORTEST),
-    ]
+    [SelectiveMixtureClassifier(k=1, ties="random", binarize="median", **SHORTEST)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -14,21 +14,21 @@ from unselected import (
 
 pytestmark = pytest.mark.usefixtures("few_folds")
 
-# Every option of the selection is in one of these, for counts and for sums.
+# Every option of the selection is in one of these, and every kind of statistics of the columns.
 ESTIMATORS = [
-    SelectiveBernoulliNB(threshold=0.05, binarize="median"),
-    SelectiveBernoulliNB(preselected_from=1000, quadrature="paper"),
+    SelectiveBernoulliNB(threshold=0.05, binarize="median", quadrature="paper"),
+    SelectiveBernoulliNB(k=1, ties="random", random_state=0, rates="given"),
     SelectiveClassifier(k=None, marginals="raw", dependence="none"),
-    SelectiveGaussianNB(),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False, variance_shrinkage=4.0),
-    SelectiveNaiveRegressor(k=1, ties="random", random_state=0),
+    SelectiveGaussianNB(dependence="tempered"),
+    SelectiveGaussianNB(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(preselected_from=20),
     SelectiveRegressor(k=None, marginals="raw", dependence="none"),
 ]
 # Options of the models that take longer.
 DEARER = [
-    SelectiveBernoulliNB(k=1, ties="random", random_state=0, prior="sparse", rates="given"),
+    SelectiveBernoulliNB(k=1, prior="sparse", rates="given"),
     SelectiveGaussianNB(dependence="correlated"),
+    SelectiveGaussianNB(threshold=0.05, variance_shrinkage=4.0),
 ]
 
 
@@ -39,12 +39,25 @@ def test_yielded_checks(estimator, check):
     check(estimator)
 
 
+# These are about what is fitted and predicted.
 @pytest.mark.slow
-@parametrize_with_checks(DEARER)
+@pytest.mark.parametrize("estimator", DEARER, ids=str)
 @pytest.mark.filterwarnings("ignore:No feature has an? .* above")
-@pytest.mark.filterwarnings("ignore:No features were selected")
-def test_yielded_checks_with_dearer_options(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_classifiers_one_label",
+        "check_dict_unchanged",
+        "check_estimators_dtypes",
+        "check_estimators_pickle",
+        "check_fit_idempotent",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_transformer_preserve_dtypes",
+    ],
+)
+def test_checks_with_dearer_options(estimator, name):
+    getattr(estimator_checks, name)(type(estimator).__name__, estimator)
 
 
 # These are about names of columns, and kinds of tables.

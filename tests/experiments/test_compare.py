@@ -379,7 +379,7 @@ def test_groups_of_numbers_stay_together():
 
 
 def test_least_squares_is_left_out_where_a_fold_of_groups_leaves_too_few_cases():
-    X, y = responses(0, n=30, p=20)
+    X, y = responses(0, n=30, p=17)
     groups = np.minimum(np.arange(30), 20)  # the last is of ten cases
     asked = {"k": 12, "n_splits": 5, "n_repeats": 1}
     apart = {record.method for record in compare_regression(X, y, **asked)}

@@ -599,8 +599,15 @@ def assert_same_arrays(ours, theirs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", REAL_OPTIONS, ids=str)
-@pytest.mark.parametrize(("n_classes", "missing"), [(2, 0.0), (3, 0.06), (7, 0.0)])
+@pytest.mark.parametrize(
+    ("options", "n_classes", "missing"),
+    [
+        *((options, 2, 0.0) for options in REAL_OPTIONS),
+        *((options, 3, 0.06) for options in REAL_OPTIONS),
+        ({"k": 7}, 7, 0.0),
+    ],
+    ids=str,
+)
 def test_a_saved_gaussian_model_predicts_the_same(options, missing, n_classes, tmp_path, seed):
     X, y = make_real(seed, n_classes, missing, n=30 + 6 * n_classes)
     labels = np.array([f"class {g}" for g in range(n_classes)])

@@ -134,7 +134,7 @@ def test_the_mean_difference_is_that_of_predictions(least, seed):
 
 @pytest.mark.parametrize(
     ("sizes", "places"),
-    [((10, 10), (0.0, 1.0)), ((10, 10), (0.3, 0.6)), ((4, 20), (0.0, 0.5)), ((4, 20), (0.2, 0.9))],
+    [((10, 10), (0.0, 1.0)), ((4, 20), (0.2, 0.9))],
 )
 def test_many_points_change_no_quantile(sizes, places, monkeypatch):
     n0, n1 = sizes

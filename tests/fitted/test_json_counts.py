@@ -28,21 +28,26 @@ def save(estimator, path):
     return path
 
 
+TABLES = [(2, 0.0), (2, 0.04), (3, 0.0), (3, 0.04), (4, 0.0)]
+OPTIONS = [
+    {"k": 5},
+    {"k": 5, "rates": "given", "prior": "sparse"},
+    {"k": 5, "rates": "given", "correct_selection": False},
+    {"k": 3, "rates": "given", "class_pseudocounts": 0.5, "ties": "random", "random_state": 0},
+    {"threshold": 0.4, "rates": "given", "always_keep": [0]},
+    {"rates": "given"},
+    {"threshold": 0.9999, "rates": "given"},
+]
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("options", "G", "missing"),
     [
-        {"k": 5, "rates": "given"},
-        {"k": 5},
-        {"k": 5, "rates": "given", "prior": "sparse"},
-        {"k": 5, "rates": "given", "correct_selection": False},
-        {"k": 3, "rates": "given", "class_pseudocounts": 0.5, "ties": "random", "random_state": 0},
-        {"threshold": 0.4, "rates": "given", "always_keep": [0]},
-        {"rates": "given"},
-        {"threshold": 0.9999, "rates": "given"},
+        *(({"k": 5, "rates": "given"}, *of) for of in TABLES),
+        *((options, *of) for options in OPTIONS for of in ((2, 0.04), (3, 0.0))),
     ],
     ids=str,
 )
-@pytest.mark.parametrize(("G", "missing"), [(2, 0.0), (2, 0.04), (3, 0.0), (3, 0.04), (4, 0.0)])
 @pytest.mark.filterwarnings("ignore:No feature has")
 @pytest.mark.filterwarnings("ignore:.* outside of their training range")
 def test_a_saved_model_predicts_the_same_to_the_last_bit(options, G, missing, tmp_path, seed):

@@ -8,6 +8,8 @@ from unselected.fitted.effect_laws import quantiles
 from unselected.fitted.raw_effects import DifferenceLaw
 from unselected.fitted.standardized_effects import combination, standardized_effect
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def table(n_classes, *, n=60, p=40, missing=0.0, seed=0):
     """Skewed columns, of which the first three differ between classes; every fourth is binary."""

@@ -223,7 +223,7 @@ MIXTURE = SelectiveMixtureClassifier
 FACTOR_CLASS, FACTOR_LINE = SelectiveFactorClassifier, SelectiveFactorRegressor
 
 # Chains too short to be of use, and so few steps that numpy is used also where numba is installed.
-SHORT = {"n_draws": 30, "n_warmup": 20, "n_chains": 2, "random_state": 5}
+SHORT = {"n_draws": 12, "n_warmup": 8, "n_chains": 2, "random_state": 5}
 STORE = {"store_scores": True}
 WORDS = ("normal", "tumour")
 THREE = ("high", "low", "none")
@@ -532,7 +532,7 @@ CONFIGURATIONS = [
         {"n": 16, "p": 12, "missing": 0.05},
         asks=("effects", "loo"),
     ),
-    C("regression-loo", LINE, {"k": "loo"}, "numbers", {"n": 14, "p": 30}, asks=("effects",)),
+    C("regression-loo", LINE, {"k": "loo"}, "numbers", {"n": 8, "p": 8}, asks=("effects",)),
     C(
         "regression-preselected",
         LINE,

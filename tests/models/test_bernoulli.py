@@ -56,9 +56,20 @@ def some_counts(n0, n1, p, rng, alpha=50.0):
     return count_classes(X, y, None)[0], X > 0
 
 
-@pytest.mark.parametrize("shape", [0.1, 0.5, 10.0])
-@pytest.mark.parametrize("rate", [0.01, 5.0, 1000.0])
-@pytest.mark.parametrize("omitted", [0, 300, 10**7])
+@pytest.mark.parametrize(
+    ("shape", "rate", "omitted"),
+    [
+        (0.1, 0.01, 0),
+        (0.1, 5.0, 300),
+        (0.1, 1000.0, 10**7),
+        (0.5, 0.01, 10**7),
+        (0.5, 5.0, 0),
+        (0.5, 1000.0, 300),
+        (10.0, 0.01, 300),
+        (10.0, 5.0, 10**7),
+        (10.0, 1000.0, 0),
+    ],
+)
 def test_accurate_with_priors_far_from_the_default(shape, rate, omitted, seed):
     counts, rows = some_counts(15, 10, 8, np.random.default_rng(seed))
     event = keep_preselected(CountScores.of(counts), 8 + omitted, None, NONE).event
@@ -108,9 +119,7 @@ def dense_probability(counts, omitted, cut, rows, b):
     ("gamma", "rate", "omitted"),
     [
         (0.1, 5.0, 3300),
-        (0.1, 5.0, 3500),
         (0.08, 5.0, 350),
-        (0.08, 20.0, 2900),
         (0.08, 1000.0, 10**5),
     ],
 )
@@ -255,7 +264,7 @@ def test_calibrated_under_selection(ties, seed):
     """Ranks of the true alpha are uniform; the uncorrected twin fails the same test."""
     rng = np.random.default_rng([seed, 1])
     model = BernoulliModel(a=2.0, b=30.0)
-    drawn = [replicate(model, ties, rng) for _ in range(130)]
+    drawn = [replicate(model, ties, rng) for _ in range(70)]
     ranks = np.transpose([one.ranks for one in drawn])
     corrected, uncorrected = (stats.kstest(row, "uniform").pvalue for row in ranks)
     assert corrected > 1e-4

@@ -19,7 +19,7 @@ from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import keep_top
 from unselected.statistics.counts import ClassCounts
 
-SIZES, K, N_NEW, N_REPLICATES = (12, 12), 5, 100, 140
+SIZES, K, N_NEW, N_REPLICATES = (12, 12), 5, 100, 110
 PRIOR = (2.0, 6.0)
 # Most are too rare to be selected, whatever alpha.
 TOTALS = np.array([1, 1, 2, 2, 2, 3] * 60 + [6, 8, 10, 12, 13, 15] * 8)

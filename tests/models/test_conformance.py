@@ -31,7 +31,7 @@ from unselected.statistics.summing import class_moments, line_moments
 
 N, P, K = 24, 40, 4
 NONE = np.array([], dtype=np.intp)
-SHORT = ChainSettings(n_chains=2, n_draws=10, n_warmup=5)
+SHORT = ChainSettings(n_chains=2, n_draws=6, n_warmup=3)
 
 
 def counts_of(X, y):

@@ -120,7 +120,7 @@ def test_factors_given_parameters_are_dense_algebra(seed):
 @pytest.mark.parametrize("kind", ["real", "classes"])
 def test_geweke(kind, seed):
     """Data and parameters drawn in turn come to the prior; not so where the event is forgotten."""
-    scores = geweke(kind, 200, 20_000, seed)
+    scores = geweke(kind, 200, 10_000, seed)
     assert np.max(np.abs(scores.right)) < 4.5
     assert np.max(np.abs(scores.twin)) > 4.5
 
@@ -129,11 +129,11 @@ def test_geweke(kind, seed):
 def test_calibration_under_selection(seed):
     """The true tau is anywhere among the draws; the uncorrected twin's draws are too large.
 
-    The prior is wide, so that sixteen replicates tell the twin from the right one.
+    The prior is wide, so that eleven replicates tell the twin from the right one.
     """
     drawn = [
-        factor_replicate("real", 60, np.random.default_rng([seed, r]), a=1.0, b=20.0)
-        for r in range(16)
+        factor_replicate("real", 40, np.random.default_rng([seed, r]), a=1.0, b=20.0)
+        for r in range(11)
     ]
     right, twin = np.mean([one.ranks for one in drawn], axis=0)
     bound = 4.0 * np.sqrt(1.0 / 12.0 / len(drawn))

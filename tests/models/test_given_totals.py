@@ -156,8 +156,7 @@ GIVEN = [(name, "given") for name in TABLES]
 @pytest.mark.parametrize(
     ("name", "rates"), [*GIVEN, ("three, missing", "uniform"), ("two, missing", "uniform")]
 )
-@pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize("ties", ["first", "random"])
+@pytest.mark.parametrize(("k", "ties"), [(2, "random"), (3, "first"), (5, "random")])
 def test_the_largest_scores_are_kept(name, rates, k, ties):
     data = Data(*TABLES[name], top(k, ties), rates)
     rows = rows_for(k)
@@ -197,8 +196,15 @@ def test_without_the_event_the_totals_are_still_given(name):
     assert_is(posterior, data.brute(rows, []), rows)
 
 
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("rates", ["given", "uniform"])
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        ("three", "uniform"),
+        ("three, missing", "given"),
+        ("two", "given"),
+        ("two, missing", "uniform"),
+    ],
+)
 def test_two_groups_of_features(name, rates):
     """pi P(. | m, alpha) + (1 - pi) hypergeometric for every feature, kept or not."""
     sizes, columns = TABLES[name]

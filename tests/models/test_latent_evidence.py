@@ -30,7 +30,7 @@ def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
 
 @pytest.mark.slow
 def test_correction_promises_what_comes(seed):
-    each = [compared(12 * seed + r, n=40, p=3000, k=24, n_draws=16) for r in range(12)]
+    each = [compared(8 * seed + r, n=40, p=1500, k=24, n_draws=16) for r in range(8)]
     gaps = {
         name: np.mean([one[name].expected_error - one[name].actual_error for one in each])
         for name in each[0]

@@ -262,9 +262,10 @@ def dense_real(X, codes, new, event, model):
     return np.array(values) - logsumexp(log_kept), np.array(related)
 
 
-@pytest.mark.parametrize("kind", SIZES)
-@pytest.mark.parametrize("corrected", [True, False])
-@pytest.mark.parametrize("tails", [None, 2.0])
+@pytest.mark.parametrize(
+    ("kind", "corrected", "tails"),
+    [("two", True, None), ("two", False, 2.0), ("equal", False, None), ("equal", True, 2.0)],
+)
 def test_real_features_agree_with_a_dense_sum(kind, corrected, tails, seed):
     codes = np.repeat(np.eye(len(SIZES[kind])), SIZES[kind], axis=0)
     model = GaussianModel(least_fraction=1 / 60, tails=tails)
@@ -312,8 +313,10 @@ def test_a_real_response_agrees_with_a_dense_sum(far, tails, seed):
     assert 0.5 * (high - low) * weights @ density == pytest.approx(0.6, abs=1e-7)
 
 
-@pytest.mark.parametrize("shift", [1.0, 30.0, 1e4])
-@pytest.mark.parametrize(("k", "tails"), [(2, None), (30, None), (2, 2.0)])
+@pytest.mark.parametrize(
+    ("shift", "k", "tails"),
+    [(1.0, 2, None), (30.0, 30, None), (1e4, 2, None), (1e4, 30, None), (30.0, 2, 2.0)],
+)
 def test_rows_far_out_agree_with_the_evidence_of_one_more_case(shift, k, tails, seed):
     """P(row | class) is the ratio of the evidence with the row as a case, and without."""
     codes = np.repeat(np.eye(2), (12, 15), axis=0)
@@ -330,8 +333,9 @@ def test_rows_far_out_agree_with_the_evidence_of_one_more_case(shift, k, tails, 
         assert without.log_predictive(code, row[None])[0] == pytest.approx(expected, abs=1e-7)
 
 
-@pytest.mark.parametrize(("p", "k"), [(10, 1), (300, 5), (3000, 100)])
-@pytest.mark.parametrize("fraction", [0.01, 0.5])
+@pytest.mark.parametrize(
+    ("p", "k", "fraction"), [(10, 1, 0.5), (300, 5, 0.01), (1000, 50, 0.01), (1000, 50, 0.5)]
+)
 def test_finer_rules_change_nothing(p, k, fraction, seed):
     codes = np.repeat(np.eye(2), (20, 25), axis=0)
     model = GaussianModel(least_fraction=1 / p)
@@ -350,8 +354,7 @@ def test_finer_rules_change_nothing(p, k, fraction, seed):
     assert coarse.log_evidence == pytest.approx(fine.log_evidence, abs=1e-8)
 
 
-@pytest.mark.parametrize("fraction", [0.02, 1.0])
-@pytest.mark.parametrize("omitted", [0, 10**7])
+@pytest.mark.parametrize(("fraction", "omitted"), [(0.02, 10**7), (1.0, 0)])
 def test_finer_rules_change_nothing_for_binary_features(fraction, omitted, seed):
     model = BernoulliModel(least_fraction=1e-4)
     counts, selection, rows, _ = counted(model, 40, 300, 12, seed, alpha=3.0, fraction=fraction)
@@ -390,7 +393,7 @@ def replicate_binary(seed, corrected):
     return posterior, drawn["related"][selection.indices], drawn["fraction"]
 
 
-def calibration(replicate, corrected, seed, n=36):
+def calibration(replicate, corrected, seed, n=28):
     """t statistics of kept features, of those given about 80 %, and more; and the PIT of pi."""
     surpluses, places = [], []
     for number in range(n):

@@ -68,8 +68,19 @@ def rules(statistic):
 
 
 @pytest.mark.parametrize("sets", SETS)
-@pytest.mark.parametrize("kind", ["bits", "booleans", "counts", "mixed", "numbers"])
-@pytest.mark.parametrize("binarize", ["auto", "median", 0.5])
+@pytest.mark.parametrize(
+    ("kind", "binarize"),
+    [
+        ("bits", "auto"),
+        ("booleans", "median"),
+        ("counts", "auto"),
+        ("counts", 0.5),
+        ("mixed", "auto"),
+        ("mixed", "median"),
+        ("numbers", "median"),
+        ("numbers", 0.5),
+    ],
+)
 def test_counts_without_cases_are_those_of_the_others(kind, binarize, sets, seed):
     rng = np.random.default_rng(seed)
     X = (rng.random((N, P)) < rng.random(P)).astype(float)
@@ -106,8 +117,17 @@ def numbers(rng, kind):
 
 
 @pytest.mark.parametrize("sets", SETS)
-@pytest.mark.parametrize("kind", ["plain", "missing", "odd"])
-@pytest.mark.parametrize("response", [2, 3, "line"])
+@pytest.mark.parametrize(
+    ("kind", "response"),
+    [
+        ("plain", 3),
+        ("missing", 2),
+        ("missing", 3),
+        ("missing", "line"),
+        ("odd", 2),
+        ("odd", "line"),
+    ],
+)
 def test_moments_without_cases_are_those_of_the_others(kind, response, sets, seed):
     rng = np.random.default_rng(seed)
     X = numbers(rng, kind)
