@@ -34,7 +34,7 @@ _GEOMETRY = ("n", "rank", "inverse", "along", "lam", "axes")
 
 def adjusted_entries(moments: AdjustedMoments) -> Entries:
     """Return the entries of moments; ``geometry`` is None where no value is missing."""
-    own = None if moments.geometry.is_shared else _geometry_entries(moments.geometry)
+    own = None if moments.own_geometry is None else _geometry_entries(moments.own_geometry)
     arrays = {name: getattr(moments, name) for name in _COLUMNS[:5]}
     return {**arrays, "geometry": own, "complete": _geometry_entries(moments.complete)}
 
@@ -50,15 +50,15 @@ def parse_adjusted_moments(entry: object, m: int, d: int, statistic: Statistic) 
     check_whole(q, "the length of moments beta", 1, d)
     bound = 2.0 * np.sqrt(LARGEST_SQUARES)
     complete = _parse_geometry(fields["complete"], m, d, q, 1)
-    geometry = complete
+    own = None
     if fields["geometry"] is not None:
-        geometry = _parse_geometry(fields["geometry"], m, d, q, k)
+        own = _parse_geometry(fields["geometry"], m, d, q, k)
     moments = AdjustedMoments(
         center=_array(fields, "center", (k,)),
         offset=_array(fields, "offset", (m, k), bound),
         within=check_array(fields["within"], "moments within", (k,), 0.0, LARGEST_SQUARES),
         beta=_array(fields, "beta", (q, k), bound),
-        geometry=geometry,
+        own_geometry=own,
         complete=complete,
         expected=_array(fields, "expected", (m, d)),
         score=statistic,
