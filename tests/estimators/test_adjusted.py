@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from adjusted_cases import ESTIMATORS, cases, predictions, some
-from scipy import sparse
+from covariates import draw_batches, judge_batches
+from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -199,6 +200,29 @@ def test_a_batch_that_is_a_class_leaves_what_the_batch_says(seed):
     proba = model.predict_proba(X, covariates=batch)
     assert np.all(proba[np.arange(len(X)), y] > 0.9)
     np.testing.assert_array_equal(model.scores_, 0.0)
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_related_to_the_class(seed):
+    """Features follow the batch only: adjusted, none is favoured and probabilities are honest.
+
+    The wrong twin ignores the batch.
+    """
+    rng = np.random.default_rng([seed, 60])
+    drawn = [draw_batches(rng, 260, 2000) for _ in range(25)]
+    ours, twin = (
+        np.array(
+            [judge_batches(SelectiveGaussianNB(k=10), one, 60, adjusted=adjusted) for one in drawn]
+        )
+        for adjusted in (True, False)
+    )
+    expected, actual, *_ = ours.mean(axis=0)
+    spread = np.std(ours[:, 0] - ours[:, 1]) / np.sqrt(len(drawn))
+    assert abs(expected - actual) < 0.02 + 3 * spread
+    assert stats.binomtest(int(ours[:, 3].sum()), 250, 0.5).pvalue > 1e-4
+    expected, actual, *_ = twin.mean(axis=0)
+    assert actual - expected > 0.1
+    assert stats.binomtest(int(twin[:, 3].sum()), 250, 0.5).pvalue < 1e-4
 
 
 # --- leaving out ---------------------------------------------------------------------------------

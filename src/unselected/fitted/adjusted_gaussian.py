@@ -272,8 +272,8 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
     @classmethod
     def from_json(cls, entries: Entries) -> Self:
         """Return a model from its entries, each checked."""
-        classes = parse_classes(entries["classes"], len(check_list(entries["classes"], "classes")))
-        G = classes.size
+        G = len(check_list(entries["sizes"], "sizes"))
+        classes = parse_classes(entries["classes"], G)
         covariates = parse_class_covariates(entries["covariates"], G)
         statistic: Statistic = "|COR|" if G == 2 else "F"
         moments = parse_adjusted_moments(entries["moments"], covariates.basis.size, G, statistic)
