@@ -114,17 +114,20 @@ class FittedAdjustedRegression(ExactRealFitted, FittedResponse):
         """Where residuals of features lie, their slopes on that of the response, and variances.
 
         Covariates are projected out of both. Slopes are for one standard deviation of the response
-        given the covariates; a constant feature has slope 0.
+        given the covariates; a constant feature has slope 0. Residuals of a feature with missing
+        values lie where they do at the means of the covariates.
         """
         nodes, weights = self.nodes.of_features()
-        c = self.moments.contrasts()
-        here = nodes.law(c.code_mean[0])
-        there = nodes.law(c.code_mean[0] + 1.0)
+        code = self.response_coefficients[:1] / self.unit
+        here, there = nodes.law(code), nodes.law(code + 1.0)
         varying, own = here.varying, weights[here.varying]
-        slope, variance = np.zeros(varying.size), np.ones(varying.size)
+        intercept, slope = np.zeros((2, varying.size))
+        variance = np.ones(varying.size)
+        mean = self.moments.contrasts().mean[varying]
+        intercept[varying] = np.sum(here.loc * own, axis=1) - mean
         slope[varying] = np.sum((there.loc - here.loc) * own, axis=1)
         variance[varying] = np.sum(here.squares * own, axis=1) / here.df
-        return np.zeros(varying.size), slope, variance
+        return intercept, slope, variance
 
     @property
     def n_samples(self) -> int:

@@ -24,6 +24,8 @@ from unselected.statistics.adjusted_moments import AdjustedMoments
 from unselected.statistics.design import CovariateBasis, Geometry
 from unselected.statistics.moments import Statistic
 
+# What a number of a matrix of covariances may be wrong by, as a part of the largest.
+_ROUNDING = 1e-9
 # More covariates than this make no sense beside a few cases.
 _MOST_COVARIATES = 1000
 _COLUMNS = ("center", "offset", "within", "beta", "expected", "geometry", "complete")
@@ -34,7 +36,7 @@ _GEOMETRY = ("n", "rank", "inverse", "along", "lam", "axes")
 
 def adjusted_entries(moments: AdjustedMoments) -> Entries:
     """Return the entries of moments; ``geometry`` is None where no value is missing."""
-    own = None if moments.geometry.is_shared else _geometry_entries(moments.geometry)
+    own = None if moments.own_geometry is None else _geometry_entries(moments.own_geometry)
     arrays = {name: getattr(moments, name) for name in _COLUMNS[:5]}
     return {**arrays, "geometry": own, "complete": _geometry_entries(moments.complete)}
 
@@ -50,15 +52,17 @@ def parse_adjusted_moments(entry: object, m: int, d: int, statistic: Statistic) 
     check_whole(q, "the length of moments beta", 1, d)
     bound = 2.0 * np.sqrt(LARGEST_SQUARES)
     complete = _parse_geometry(fields["complete"], m, d, q, 1)
-    geometry = complete
+    own = None
     if fields["geometry"] is not None:
-        geometry = _parse_geometry(fields["geometry"], m, d, q, k)
+        own = _parse_geometry(fields["geometry"], m, d, q, k)
+        if np.any(own.n > complete.n):
+            raise Fault("moments geometry n has more known values than there are cases.")
     moments = AdjustedMoments(
         center=_array(fields, "center", (k,)),
         offset=_array(fields, "offset", (m, k), bound),
         within=check_array(fields["within"], "moments within", (k,), 0.0, LARGEST_SQUARES),
         beta=_array(fields, "beta", (q, k), bound),
-        geometry=geometry,
+        own_geometry=own,
         complete=complete,
         expected=_array(fields, "expected", (m, d)),
         score=statistic,
@@ -77,14 +81,25 @@ def _parse_geometry(entry: object, m: int, d: int, q: int, p: int) -> Geometry:
     rank = check_wholes(fields["rank"], "moments geometry rank", p, 1, m)
     if np.any(n - rank - q < 1):
         raise Fault("moments geometry has no degrees of freedom left.")
+    inverse = _array(fields, "inverse", (m, m, p))
+    _check_covariances(np.moveaxis(inverse, -1, 0), "moments inverse")
     return Geometry(
         n,
         rank,
-        _array(fields, "inverse", (m, m, p)),
+        inverse,
         _array(fields, "along", (m, d, p)),
         check_array(fields["lam"], "moments geometry lam", (q, p), 0.0, 1e12),
         _array(fields, "axes", (d, q, p)),
     )
+
+
+def _check_covariances(matrices: Floats, what: str) -> None:
+    """Raise where matrices (..., m, m) are not symmetric, or a variance would be negative."""
+    largest = np.abs(matrices).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    scaled = matrices / np.where(largest > 0.0, largest, 1.0)
+    symmetric = np.abs(scaled - np.swapaxes(scaled, -2, -1)).max(initial=0.0) < _ROUNDING
+    if not symmetric or np.linalg.eigvalsh(scaled).min(initial=0.0) < -_ROUNDING:
+        raise Fault(f"{what} is no matrix of covariances.")
 
 
 def basis_entry(basis: CovariateBasis) -> Entries:
@@ -133,11 +148,12 @@ def parse_class_covariates(entry: object, n_classes: int) -> ClassCovariates:
     regression = ClassRegression(
         center=array("center", (c,)),
         transform=array("transform", (c, m)).reshape(c, m),
-        totals=array("totals", (n_classes,), 0.0),
+        totals=array("totals", (n_classes,), 1e-300),
         mean=array("mean", (q, m + 1)),
         covariance=array("covariance", (size, size)),
         log_evidence=check_real(own["log_evidence"], "covariates regression log_evidence"),
     )
+    _check_covariances(regression.covariance, "covariates regression covariance")
     return ClassCovariates(basis, regression)
 
 
@@ -162,5 +178,6 @@ def parse_adjusted(
         check_whole(fields["rank"], "adjusted rank", 1, min(m, n - 1)),
         check_real(fields["squares"], "adjusted squares", 0.0, LARGEST_SQUARES),
     )
+    _check_covariances(response.inverse, "adjusted inverse")
     slopes = check_array(fields["slopes"], "adjusted slopes", (m, k))
     return response, FeatureSlopes(basis, slopes)

@@ -88,7 +88,8 @@ class DirectRegression:
         z = (y - center) / unit
         left, lengths, axes = _decomposed(phi)
         along = left.T @ z
-        rest = max(float(z @ z - along @ along), 0.0)
+        across = z - left @ along
+        rest = float(across @ across)
         return cls(features, axes, lengths, along, rest, n or y.size, center, unit)
 
     @property
@@ -118,12 +119,16 @@ class DirectRegression:
     def laws(self, X: Floats) -> tuple[Floats, Floats]:
         """Return locations and squared scales of the response, each (ridges, 1, rows)."""
         phi, ridge = self.features.apply(X), RIDGES[:, np.newaxis]
-        inside = (phi @ self.axes) * self.lengths
+        seen = phi @ self.axes
+        unseen = phi - seen @ self.axes.T  # along which nothing varied
+        inside = seen * self.lengths
         shrunk = 1.0 + ridge * self.lengths**2
         noise = ((self.along**2 / shrunk).sum(axis=1) + self.rest)[:, np.newaxis] / (self.n - 1.0)
         mean = (ridge * self.along / shrunk) @ inside.T
         before = noise * ridge * np.einsum("rq,rq->r", phi, phi)
-        after = before - noise * ((ridge**2 / shrunk) @ (inside**2).T)
+        # Not as a difference from ``before``, of which a large ridge would leave rounding.
+        after = noise * ((ridge / shrunk) @ (seen**2).T)
+        after += noise * ridge * np.einsum("rq,rq->r", unseen, unseen)
         after = np.maximum(after, 1e-9 * noise)
         # The second prior has a precision of its own where the first one is wider than it.
         more = np.maximum(1.0 / _LARGEST_SIGNAL - 1.0 / np.maximum(before, 1e-300), 0.0)

@@ -28,9 +28,7 @@ class RealLikelihood:
         # Sums of squares are measured in units of a typical one, so that their logs are small.
         total = c.within + np.sum(c.beta**2, axis=1)
         self.unit = float(np.exp(np.mean(np.log(total)))) if self.some else 1.0
-        constants = (
-            gammaln(self.half) + 0.5 * np.log(c.leverage) - self.half_n * np.log(np.pi * self.unit)
-        )
+        constants = gammaln(self.half) + c.log_volume - self.half_n * np.log(np.pi * self.unit)
         if self.d > 0.0:
             constants += 0.5 * self.d * np.log(self.d) - gammaln(0.5 * self.d)
         self.log_constant = float(np.sum(constants))

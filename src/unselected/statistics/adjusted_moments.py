@@ -94,8 +94,8 @@ class AdjustedMoments(Moments):
         Residual sums of squares, with covariates and contrasts projected out.
     beta : array of shape (q, p)
         Sizes of the contrasts.
-    geometry : Geometry
-        Of these columns.
+    own_geometry : Geometry or None
+        Of each of these columns; None where no value is missing.
     complete : Geometry
         Of a column without missing values.
     expected : array of shape (m, d)
@@ -104,7 +104,7 @@ class AdjustedMoments(Moments):
     """
 
     beta: Floats
-    geometry: Geometry
+    own_geometry: Geometry | None
     complete: Geometry
     expected: Floats
     score: Statistic
@@ -122,16 +122,21 @@ class AdjustedMoments(Moments):
         geometry: Geometry | None = None,
     ) -> "AdjustedMoments":
         """Return moments from sums of products with Z (m, p) and C (d, p), and of squares."""
-        geometry = geometry or complete
+        used = complete if geometry is None else geometry
         with_z, with_c = products
-        offset = np.einsum("ijp,jp->ip", geometry.inverse, with_z)
-        rest = with_c - np.einsum("idp,ip->dp", geometry.along, with_z)
-        beta = geometry.sizes(rest)
+        offset = np.einsum("ijp,jp->ip", used.inverse, with_z)
+        rest = with_c - np.einsum("idp,ip->dp", used.along, with_z)
+        beta = used.sizes(rest)
         within = squares - np.sum(offset * with_z, axis=0) - np.sum(beta**2, axis=0)
-        within = np.where(geometry.nu > 0, within, 0.0)
+        within = np.where(used.nu > 0, within, 0.0)
         return cls(
             center, offset, within, beta, geometry, complete, design.expected, design.statistic
         )
+
+    @property
+    def geometry(self) -> Geometry:
+        """The geometry of these columns, with one entry for all where no value is missing."""
+        return self.complete if self.own_geometry is None else self.own_geometry
 
     @property
     def statistic(self) -> Statistic:
@@ -145,29 +150,37 @@ class AdjustedMoments(Moments):
 
     def take(self, columns: Ints) -> Self:
         """Return the moments of some columns."""
-        return replace(super().take(columns), geometry=self.geometry.take(columns))
+        own = self.own_geometry
+        return replace(
+            super().take(columns), own_geometry=None if own is None else own.take(columns)
+        )
 
     @classmethod
     def united(cls, parts: list[Self]) -> Self:
         """Return the moments of the columns of all parts, one part after the other."""
-        geometry = parts[0].geometry
-        if not all(part.geometry.is_shared for part in parts):
-            geometry = Geometry.united([part.geometry.wide(part.size) for part in parts])
-        return replace(super().united(parts), geometry=geometry)
+        own = None
+        if any(part.own_geometry is not None for part in parts):
+            own = Geometry.united([part._wide_geometry for part in parts])
+        return replace(super().united(parts), own_geometry=own)
 
     def with_columns(self, columns: Ints, other: Self) -> Self:
         """Return the moments with those of some columns replaced."""
-        geometry = self.geometry
-        if not (geometry.is_shared and other.geometry.is_shared):
-            geometry = geometry.wide(self.size).with_columns(columns, other.geometry)
-        return replace(super().with_columns(columns, other), geometry=geometry)
+        own = self.own_geometry
+        if own is not None or other.own_geometry is not None:
+            own = self._wide_geometry.with_columns(columns, other.geometry)
+        return replace(super().with_columns(columns, other), own_geometry=own)
+
+    @property
+    def _wide_geometry(self) -> Geometry:
+        """The geometry with an entry for each column."""
+        return self.complete.wide(self.size) if self.own_geometry is None else self.own_geometry
 
     def patterns(self) -> tuple[NDArray[Any], Ints]:
         """Return the distinct (nu, lam), complete columns' first, and each column's index."""
         first = _terms(self.complete)
-        if self.geometry.is_shared:
+        if self.own_geometry is None:
             return first, np.zeros(self.size, dtype=np.intp)
-        return distinct_rows(np.vstack([first, _terms(self.geometry)]))
+        return distinct_rows(np.vstack([first, _terms(self.own_geometry)]))
 
     def lam_and_nu(self, patterns: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return what an event needs to know of patterns, see `RealEvent`."""
@@ -180,6 +193,12 @@ class AdjustedMoments(Moments):
         few = (own.nu < 1.0) & (own.n < complete.n)
         why = np.where(few, TOO_FEW, np.where(lost, SAME_RESPONSE, SCORED))
         return np.broadcast_to(why, (self.size,))
+
+    def without_rounding(self, squares: Floats, part: float) -> Self:
+        """Return the moments with columns constant of which covariates leave at most this part."""
+        nothing = self.between + self.within <= part * squares
+        within, beta = (np.where(nothing, 0.0, values) for values in (self.within, self.beta))
+        return replace(self, within=within, beta=beta)
 
     def fitted_values(self, design: Design) -> Floats:
         """Return what covariates and response say of the columns in the cases of a design."""

@@ -17,6 +17,10 @@ from unselected.statistics.design import Design, Geometry
 from unselected.statistics.differences import centred, in_memory
 from unselected.statistics.leaving_out import LeftOut, to_be_summed_anew
 
+# What covariates leave of a column is rounding below this part of its squares: where covariates are
+# subtracted before squares are summed, and afterwards.
+_ROUNDING, _ROUNDING_AFTERWARDS = 1e-20, 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class AdjustedSums(BlockSums[AdjustedMoments]):
@@ -60,7 +64,8 @@ class AdjustedSums(BlockSums[AdjustedMoments]):
         if missing is not None:
             D[missing] = 0.0
             geometry = self.design.geometry(~missing, n_contrasts=self.n_contrasts)
-        used = geometry or self.complete
+        used = self.complete if geometry is None else geometry
+        before = np.einsum("np,np->p", D, D)
         # The mean, and then the covariates, are subtracted before squares are summed.
         with_z = self.design.Z.T @ D
         offset = np.einsum("ijp,jp->ip", used.inverse, with_z)
@@ -68,14 +73,16 @@ class AdjustedSums(BlockSums[AdjustedMoments]):
         if missing is not None:
             D[missing] = 0.0
         rest = self.moments(center, self.factors.T @ D, np.square(D).sum(axis=0), geometry)
-        offset = offset + rest.offset
-        return replace(rest, offset=offset)
+        moments = replace(rest, offset=offset + rest.offset)
+        return moments.without_rounding(before, _ROUNDING)
 
     def _of_stored(self, X: SparseColumns) -> AdjustedMoments:
         products = np.stack([X.sums(column, 1) for column in self.factors.T])
         squares = X.sums(np.ones(X.shape[0]), 2)
         moments = self.moments(np.zeros(X.shape[1]), products, squares)
-        return replace(moments, within=np.maximum(moments.within, 0.0))
+        again = to_be_summed_anew(moments.within, squares)
+        moments.within[again[squares[again] > 0.0]] = np.nan  # by which they are made dense
+        return moments
 
 
 def adjusted_moments_without(
@@ -119,5 +126,5 @@ def adjusted_moments_of(scores: Floats, known: Bools | None, sums: AdjustedSums)
     squares = np.square(scores).sum(axis=0)
     moments = sums.moments(np.zeros(scores.shape[1]), sums.factors.T @ scores, squares, geometry)
     within = np.maximum(moments.within, 0.0)
-    within[within < 1e-12 * squares] = 0.0  # rounding: no variance beside covariates and response
-    return replace(moments, within=within)
+    within[within < _ROUNDING_AFTERWARDS * squares] = 0.0
+    return replace(moments, within=within).without_rounding(squares, _ROUNDING_AFTERWARDS)

@@ -107,7 +107,11 @@ class Design:
     @classmethod
     def by_class(cls, Z: Floats, y: NDArray[np.intp], n_classes: int) -> "Design":
         """Return the design of cases with these covariates and classes, counted from 0."""
-        return cls(Z, *_without_covariates(Z, np.eye(n_classes)[y]), of_classes=True)
+        codes = np.eye(n_classes)[y]
+        rest, expected = _without_covariates(Z, codes)
+        squares, axes = np.linalg.eigh(rest.T @ rest)
+        some = axes[:, squares > _NOTHING * _variation(codes)]
+        return cls(Z, rest @ some @ some.T, expected, of_classes=True)
 
     @classmethod
     def along(cls, Z: Floats, y: Floats) -> "Design":
@@ -178,8 +182,7 @@ class Design:
     def n_contrasts(self) -> int:
         """The number q of contrasts of the response that covariates leave; at least 1."""
         squares = np.linalg.eigvalsh(self.C.T @ self.C)
-        codes = self.C + self.Z @ self.expected
-        total = float(np.sum((codes - codes.mean(axis=0)) ** 2))
+        total = _variation(self.C + self.Z @ self.expected)
         most = int(self.C.shape[1]) - int(self.of_classes)
         return min(max(1, int(np.sum(squares > _NOTHING * total))), most)
 
@@ -195,6 +198,11 @@ class Design:
         some = squares > _NOTHING * squares[-1]
         scaled = axes[:, some] / np.sqrt(squares[some])
         return float(np.linalg.eigvalsh(scaled.T @ (self.C.T @ self.C) @ scaled)[0].clip(0.0, 1.0))
+
+
+def _variation(codes: Floats) -> float:
+    """Return the sum of squares of codes around their means."""
+    return float(np.sum((codes - codes.mean(axis=0)) ** 2))
 
 
 def _without_covariates(Z: Floats, codes: Floats) -> tuple[Floats, Floats]:
@@ -265,17 +273,12 @@ class Geometry:
         along = np.einsum("dqp,dp->qp", self.axes, products)
         return np.asarray(along / np.sqrt(np.where(self.lam > 0.0, self.lam, 1.0)))
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether it is the same for all columns."""
-        return self.n.size == 1
-
     def take(self, columns: Ints) -> "Geometry":
-        """Return the geometry of some columns."""
-        return self if self.is_shared else self._each(lambda values: values[..., columns])
+        """Return the geometry of some columns, of those with an entry each."""
+        return self._each(lambda values: values[..., columns])
 
     def wide(self, size: int) -> "Geometry":
-        """Return the same with an entry for each of so many columns."""
+        """Return the one geometry with an entry for each of so many columns."""
         return self._each(lambda values: np.broadcast_to(values, (*values.shape[:-1], size)).copy())
 
     def _each(self, change: Any) -> "Geometry":
