@@ -16,13 +16,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from unselected._typing import Floats
-from unselected.calibration import Estimate
 from unselected.columns.sources import ArrayColumns
 from unselected.estimators.finding_columns import find_columns
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
 from unselected.experiments.replicates import run_replicates
+from unselected.numerics.resampling import Resamples
 
 
 class RecordOfMethod(Protocol):
@@ -233,21 +233,15 @@ def rows_by_method(
     level, n_resamples, seed
         Of the intervals.
     """
-    picks = np.random.default_rng(seed).integers(n_cases, size=(n_resamples, n_cases))
+    resamples = Resamples.draw(n_cases, n_resamples=n_resamples, seed=seed)
     return [
         {
             "method": method,
             "features_needed": float(np.mean([record.features_needed for record in group])),
             **{
-                name: _mean_with_interval(values.mean(axis=0), picks, level)
+                name: resamples.mean(values.mean(axis=0)).estimate(level)
                 for name, values in numbers(group).items()
             },
         }
         for method, group in by_method(records).items()
     ]
-
-
-def _mean_with_interval(per_case: Floats, picks: NDArray[np.int64], level: float) -> Estimate:
-    means = per_case[picks].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(per_case.mean()), float(low), float(high), level)

@@ -9,5 +9,6 @@ chi_squared_ratio  ratios of weighted sums of squared normals, by a contour inte
 increasing         roots of increasing functions
 kernels            compiled loops (numba), where they pay
 quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
+resampling         means over cases, with intervals from resampled cases or groups
 slice_sampling     slice and elliptical slice sampling
 """
