@@ -232,3 +232,68 @@ def test_inspect_shows_the_coding_and_calls_effects_adjusted(folder):
     told = json.loads(out)
     assert told["covariates"] == CODING.to_json()
     assert told["effects"]["adjusted_for"] == list(NAMES)
+
+
+# --- comparisons and reports ---------------------------------------------------------------------
+
+ASKED = ("--target", "class", "--covariates", *NAMES, "--k", 2, "--repeats", 1, "--splits", 3)
+
+
+@pytest.fixture(scope="module")
+def numbers(folder):
+    """The same table with numbers for a response."""
+    response = X[:, 0] + 0.1 * COVARIATES["age"] + RNG.normal(size=N)
+    features = {f"g{j}": X[:, j] for j in range(4)}
+    write(folder / "numbers.csv", {"class": response, **features, **COVARIATES})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "first"),
+    [("train.csv", "gaussian", "log loss"), ("numbers.csv", "regression", "log density")],
+)
+def test_cv_says_what_the_features_add(numbers, table, model, first):
+    methods = ("corrected", "features alone", "covariates alone")
+    asked = (*ASKED, "--model", model, *(word for m in methods for word in ("--method", m)))
+    code, out, err = call("cv", table, *asked, cwd=numbers)
+    assert code == 0, err
+    assert "40 cases, 4 features, covariates age, sex, batch, seed 0" in err
+    compared, added = out.split("\n\n")
+    for method in methods:
+        assert f"\n{method} " in compared
+    assert added.splitlines()[1].startswith(first)
+    assert "\nThe features add" in added
+    _, out, _ = call("cv", table, *asked, "--json", cwd=numbers)
+    told = json.loads(out)["added_value"]
+    assert told["covariates"] == list(NAMES)
+    assert told["measures"][0]["name"] == first
+    assert told["in_words"] == added.splitlines()[-2:]
+
+
+def test_cv_says_nothing_where_a_method_is_missing(folder):
+    asked = ("--model", "gaussian", "--method", "corrected")
+    code, out, _ = call("cv", "train.csv", *ASKED, *asked, cwd=folder)
+    assert code == 0
+    assert "\n\n" not in out
+    _, out, _ = call("cv", "train.csv", *ASKED, *asked, "--json", cwd=folder)
+    assert "added_value" not in json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "shown"),
+    [
+        ("train.csv", "gaussian", "adjusted mean in yes"),
+        ("numbers.csv", "regression", "adjusted slope per unit of the response"),
+    ],
+)
+def test_the_report_says_what_the_features_add(numbers, table, model, shown):
+    asked = ("--model", model, "-o", "report.html", "--force")
+    code, out, err = call("report", table, *ASKED, *asked, cwd=numbers)
+    assert code == 0, err
+    page = (numbers / "report.html").read_text()
+    assert "\nThe features add" in out
+    assert "<h2>What the features add to age, sex and batch</h2>" in page
+    assert "Coding: age: number; sex: female (reference), male; batch: 1 (reference), b2." in page
+    assert "<th>adjusted |correlation|</th>" in page
+    assert shown in page
+    assert "Effects of the kept features, adjusted for age, sex and batch, at face value" in page

@@ -62,10 +62,15 @@ class TrainingTable:
 
         They are numbers, so that a level that some cases lack is no level that is unknown.
         """
-        if self.covariates is None or not self.covariates.coding.n_coded:
+        if self.covariates is None or not self.n_coded:
             return None
         coded = self.covariates.coded[cases]
         return dict(zip(self.covariates.coding.coded_names, coded.T, strict=True))
+
+    @property
+    def n_coded(self) -> int:
+        """The number of coded covariates."""
+        return 0 if self.coding is None else self.coding.n_coded
 
     @property
     def coding(self) -> CovariateCoding | None:
