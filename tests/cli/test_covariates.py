@@ -261,13 +261,13 @@ def test_cv_says_what_the_features_add(numbers, table, model, first):
     compared, added = out.split("\n\n")
     for method in methods:
         assert f"\n{method} " in compared
-    assert added.splitlines()[1].startswith(first)
+    assert added.splitlines()[2].startswith(first)
     assert "\nThe features add" in added
     _, out, _ = call("cv", table, *asked, "--json", cwd=numbers)
     told = json.loads(out)["added_value"]
     assert told["covariates"] == list(NAMES)
     assert told["measures"][0]["name"] == first
-    assert told["in_words"] == added.splitlines()[-2:]
+    assert " ".join(added.split()).endswith(" ".join(told["in_words"]))
 
 
 def test_cv_says_nothing_where_a_method_is_missing(folder):

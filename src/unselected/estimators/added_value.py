@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from unselected._typing import Floats
@@ -12,6 +13,8 @@ COVARIATES_ALONE = "covariates alone"
 FEATURES_ALONE = "features alone"
 BOTH_TOGETHER = "both"
 
+# Characters of a printed line.
+_WIDTH = 100
 # One number for each case, by the name of the measure.
 PerCase = Mapping[str, Floats]
 
@@ -175,13 +178,15 @@ class AddedValue:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The names of the columns of the table."""
+        """The names of the columns of the table, some of them in two lines."""
+        models = (name.replace(" ", "\n") for name in (COVARIATES_ALONE, FEATURES_ALONE))
+        differences = ("features add", "covariates add")
         interval = f"({100.0 * self.level:g} % interval)"
-        models = (COVARIATES_ALONE, FEATURES_ALONE, BOTH_TOGETHER)
-        return ("", *models, f"features add {interval}", f"covariates add {interval}")
+        return ("", *models, BOTH_TOGETHER, *(f"{name}\n{interval}" for name in differences))
 
     def __repr__(self) -> str:
-        return "\n".join([listing(self.header, self.rows()), *self.in_words()])
+        told = [fill(sentence, _WIDTH) for sentence in self.in_words()]
+        return "\n".join([listing(self.header, self.rows()), *told])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the sentences in types that JSON has."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer
+from unselected._typing import ColumnNamer, Floats
 from unselected._warnings import warn
 from unselected.estimators.parameters import first_few
 from unselected.selection.count_scores import CountScores
@@ -22,6 +22,8 @@ _NAMED = 3
 # Cases are nearly the same where their distance is below this part of the usual one. Fewer columns
 # or cases do not tell, and more cases take too long to compare.
 _ALIKE, _FEWEST_COLUMNS, _FEWEST_ROWS, _MOST_ROWS = 0.35, 20, 6, 3000
+# Covariates that explain more than this part of the variance of a class nearly determine it.
+_DETERMINED = 0.95
 
 
 def check_selection(
@@ -60,9 +62,40 @@ def check_selection(
         )
 
 
-def check_variation(scores: Scores[Any], rule: SelectionRule) -> None:
+def check_confounding(Z: Floats, y: NDArray[np.intp], classes: NDArray[Any], listed: str) -> None:
+    """Warn where covariates nearly determine a class.
+
+    Parameters
+    ----------
+    Z : array of shape (n, m)
+        Covariates, with an intercept.
+    y : array of shape (n,)
+    classes : array of shape (G,)
+    listed : str
+        What the covariates are called.
+    """
+    seen = np.eye(classes.size)[y]
+    left = seen - Z @ np.linalg.lstsq(Z, seen, rcond=None)[0]
+    share = 1.0 - np.sum(left**2, axis=0) / np.sum((seen - seen.mean(axis=0)) ** 2, axis=0)
+    most = int(np.argmax(share))
+    if share[most] > _DETERMINED:
+        warn(
+            f"{listed} explain {100.0 * share[most]:.0f} % of whether a case is of class "
+            f"{classes[most].item()!r}: what features tell of the class can hardly be told from "
+            "that, and probabilities rest on the covariates."
+        )
+
+
+def check_variation(scores: Scores[Any], rule: SelectionRule, *, adjusted: bool = False) -> None:
     """Warn where no column has a score above 0, unless a threshold says so already."""
-    if rule.gamma is None and not np.any(scores.rough > 0.0):
+    if rule.gamma is not None or np.any(scores.rough > 0.0):
+        return
+    if adjusted:
+        warn(
+            "given the covariates no column is related to the response: predictions are those by "
+            "the covariates."
+        )
+    else:
         warn(
             "all columns are constant, or have the same values in all classes: predictions are the "
             "frequencies of the classes. Look at how the table was read."

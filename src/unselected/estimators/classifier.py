@@ -191,7 +191,8 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
-        check_variation(learned.scores, rule)
+        adjusted = fitting.table.covariates is not None
+        check_variation(learned.scores, rule, adjusted=adjusted)
         if groups is None:
             check_replicates(learned.key_values, fitting.table.y)
         self._remember(fitting, learned)

@@ -20,7 +20,7 @@ from unselected._typing import ColumnNamer, Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.dask import DaskColumns, is_dask_array
 from unselected.columns.sources import ArrayColumns, ColumnSource, SparseColumns
-from unselected.estimators.cautions import check_classes
+from unselected.estimators.cautions import check_classes, check_confounding
 from unselected.estimators.covariates import CodedCovariates, resolve_covariates
 from unselected.estimators.parameters import shown
 from unselected.fitted.covariate_coding import CovariateCoding
@@ -137,6 +137,8 @@ def adjusted_table(table: TrainingTable, given: CovariateTable) -> TrainingTable
             f"{table.y.size} cases are too few for covariates with {covariates.basis.size - 1} "
             f"coded columns: at least {covariates.basis.size + contrasts + 1} are needed."
         )
+    if table.classes.size:
+        check_confounding(covariates.Z, table.y, table.classes, covariates.coding.listed)
     return replace(table, covariates=covariates)
 
 

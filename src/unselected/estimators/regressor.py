@@ -200,7 +200,8 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
-        check_variation(learned.scores, rule)
+        adjusted = fitting.table.covariates is not None
+        check_variation(learned.scores, rule, adjusted=adjusted)
         self._remember(fitting, learned)
         return self
 

@@ -65,7 +65,8 @@ def added_sections(
         return []
     words = (
         "Features are scored, kept and modelled given the covariates, and effects are adjusted for "
-        f"them. Coding: {'; '.join(coding.in_words())}."
+        f"them. Coding: {'; '.join(coding.in_words())}. All methods compared below have them too, "
+        "but for 'features alone' and those that use no columns."
     )
     how = (
         "Cross-validated in the same folds: covariates alone, features alone, and both. "
