@@ -1,4 +1,4 @@
-"""--covariates: where they are read from, what is passed on, and errors on options."""
+"""--covariates from the first command to the last, where they are read from, and errors."""
 
 import contextlib
 import io
@@ -9,7 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
-from unselected.cli import comparing, fitting, inspecting, main, predicting, reporting
+from unselected import SelectiveGaussianNB
+from unselected.cli import main
 from unselected.fitted.covariate_coding import CovariateCoding, CovariateTable
 
 N = 40
@@ -22,7 +23,8 @@ COVARIATES = {
     "batch": np.where(np.arange(N) % 3, "1", "b2"),
 }
 CODING = CovariateCoding.learn(CovariateTable.read(COVARIATES))
-CODED = CODING.encode(CovariateTable.read(COVARIATES))
+NAMES = tuple(COVARIATES)
+PAPER = ("--k", 2, "--model", "gaussian", "--force")
 
 
 def call(*arguments, cwd):
@@ -40,7 +42,7 @@ def write(path, columns):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Tables with the same cases, and a model without covariates."""
+    """Tables with the same cases, and models with and without covariates."""
     path = tmp_path_factory.mktemp("covariates")
     features = {f"g{j}": X[:, j] for j in range(4)}
     write(path / "train.csv", {"class": Y, **features, **COVARIATES})
@@ -54,30 +56,25 @@ def folder(tmp_path_factory):
         obs = file.create_group("obs")
         for name, values in COVARIATES.items():
             obs[name] = values.astype(object) if name != "age" else values
-    fit = ("fit", "features.csv", "--target", "class", "--k", 2, "--model", "gaussian")
-    assert call(*fit, cwd=path)[0] == 0
+    for table, more in (("features.csv", ()), ("train.csv", ("--covariates", *NAMES))):
+        output = ("-o", "adjusted.json" if more else "plain.json")
+        fit = ("fit", table, "--target", "class", *PAPER, *output, *more)
+        assert call(*fit, cwd=path)[0] == 0
     return path
 
 
-class Stop(ValueError):
-    """Nothing more needs to be done."""
+def model_of(folder, name="adjusted.json"):
+    return json.loads((folder / name).read_text())
 
 
-@pytest.fixture
-def passed(monkeypatch):
-    """What the commands pass on, in place of fits, comparisons and predictions."""
-    found = {}
+def probabilities_in(out):
+    return [float(line.split(",")[1]) for line in out.splitlines()[1:]]
 
-    def catch(**kept):
-        found.update(kept)
-        raise Stop("stop")
 
-    monkeypatch.setattr(fitting, "fitted", lambda *given: catch(table=given[1]))
-    monkeypatch.setattr(comparing, "_compared", lambda *given: catch(table=given[1]))
-    monkeypatch.setattr(comparing, "estimator", lambda *_: None)
-    monkeypatch.setattr(reporting, "examine", lambda *_, **settings: catch(settings=settings))
-    monkeypatch.setattr(predicting, "_classes", lambda *given: catch(X=given[1]))
-    return found
+@pytest.fixture(scope="module")
+def in_python():
+    """The same model, fitted in Python."""
+    return SelectiveGaussianNB(k=2).fit(X, Y, covariates=COVARIATES)
 
 
 @pytest.mark.parametrize(
@@ -85,49 +82,45 @@ def passed(monkeypatch):
     [
         ("train.csv", "class", ("age", "sex", "batch")),
         ("train.csv", "class", ("age", "--covariates", "sex", "batch", "age")),
-        ("features.csv", "class", [f"phenotype.csv:{name}" for name in COVARIATES]),
-        ("X.npy", "phenotype.csv:class", [f"phenotype.csv:{name}" for name in COVARIATES]),
+        ("features.csv", "class", [f"phenotype.csv:{name}" for name in NAMES]),
+        ("X.npy", "phenotype.csv:class", [f"phenotype.csv:{name}" for name in NAMES]),
         ("X.h5ad", "phenotype.csv:class", ("age", "sex", "batch")),
     ],
 )
 def test_fit_reads_covariates_from_its_table_or_from_another(
-    folder, passed, table, target, options
+    folder, in_python, table, target, options
 ):
-    _, _, err = call(
-        "fit", table, "--target", target, "--covariates", *options, "--force", cwd=folder
-    )
-    assert err.endswith("stop\n"), err
-    training = passed["table"]
-    assert training.X.shape == (N, 4)
-    assert training.names[np.arange(4)].tolist() in (["g0", "g1", "g2", "g3"], list("0123"))
-    assert training.fit_arguments == {"covariates": training.covariates}
-    coding = CovariateCoding.learn(training.covariates)
-    assert coding == CODING
-    np.testing.assert_array_equal(coding.encode(training.covariates), CODED)
-    assert training.in_words() == "40 cases, 4 features, covariates age, sex, batch"
-
-
-def test_cv_and_report_pass_them_on(folder, passed):
-    asked = ("train.csv", "--target", "class", "--covariates", "age", "sex", "batch")
-    _, _, err = call("cv", *asked, "--k", 2, cwd=folder)
+    more = ("--covariates", *options, *PAPER, "--json", "-o", "other.json")
+    code, out, err = call("fit", table, "--target", target, *more, cwd=folder)
+    assert code == 0, err
     assert "40 cases, 4 features, covariates age, sex, batch, seed 0" in err
-    assert passed["table"].covariates.names == tuple(COVARIATES)
-    call("report", *asked, cwd=folder)
-    assert passed["settings"]["covariates"].names == tuple(COVARIATES)
-    assert "groups" not in passed["settings"]
+    assert json.loads(out)["covariates"] == list(NAMES)
+    model = model_of(folder, "other.json")
+    assert model["coding"] == CODING.to_json()
+    assert [int(name[-1]) for name in model["names"]] == in_python.selection_.indices.tolist()
+    np.testing.assert_allclose(model["selection"]["scores"], in_python.scores_, rtol=1e-12)
 
 
-def test_without_covariates_nothing_is_passed_on(folder, passed):
-    call("fit", "features.csv", "--target", "class", "--force", cwd=folder)
-    assert passed["table"].fit_arguments == {}
-    assert passed["table"].in_words() == "40 cases, 4 features"
+def test_without_covariates_nothing_is_said_of_them(folder):
+    model = model_of(folder, "plain.json")
+    assert "coding" not in model
+    assert (model["kind"], model_of(folder)["kind"]) == ("gaussian", "adjusted gaussian")
+    for more in ((), ("--json",), ("--effects",)):
+        out = call("inspect", "plain.json", *more, cwd=folder)[1]
+        assert "covariate" not in out
+        assert "adjusted" not in out
 
 
-def test_groups_and_covariates_go_together(folder, passed):
-    more = ("--groups", "batch", "--covariates", "age", "sex", "batch", "--force")
-    call("fit", "train.csv", "--target", "class", *more, cwd=folder)
-    assert passed["table"].names.tolist() == ["g0", "g1", "g2", "g3"]
-    assert list(passed["table"].fit_arguments) == ["groups", "covariates"]
+def test_groups_and_covariates_go_together(folder):
+    groups = np.repeat([f"p{i}" for i in range(20)], 2)
+    features = {f"g{j}": X[:, j] for j in range(4)}
+    write(folder / "grouped.csv", {"class": Y, "patient": groups, **features})
+    more = ("--groups", "patient", "--covariates", "phenotype.csv:age", "-o", "other.json")
+    options = ("--force", "--k", 1, "--prior", "common", "--dependence", "none")
+    code, _, err = call("fit", "grouped.csv", "--target", "class", *more, *options, cwd=folder)
+    assert code == 0, err
+    assert "40 cases, 4 features, covariates age" in err
+    assert model_of(folder, "other.json")["kind"] == "classifier"
 
 
 PHENOTYPE = ("--covariates", "phenotype.csv:age")
@@ -164,14 +157,6 @@ def test_options_that_do_not_go_are_named(folder, arguments, message):
 # --- predictions ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def with_coding(monkeypatch):
-    """Models that have covariates."""
-    monkeypatch.setattr(predicting, "coding_of", lambda _: CODING)
-    monkeypatch.setattr(inspecting, "coding_of", lambda _: CODING)
-
-
-@pytest.mark.usefixtures("with_coding")
 @pytest.mark.parametrize(
     ("table", "options"),
     [
@@ -181,75 +166,134 @@ def with_coding(monkeypatch):
         ("X.h5ad", ("--covariates", "phenotype.csv")),
     ],
 )
-def test_predict_finds_the_covariates_of_its_model(folder, passed, table, options):
-    _, _, err = call("predict", "model.json", table, *options, cwd=folder)
-    assert err.endswith("stop\n"), err
-    kept = [int(name[1:]) for name in kept_of(folder)]
-    np.testing.assert_array_equal(passed["X"], np.hstack([X[:, kept], CODED]))
+def test_predict_finds_the_covariates_of_its_model(folder, in_python, table, options):
+    code, out, err = call("predict", "adjusted.json", table, *options, cwd=folder)
+    assert code == 0, err
+    expected = in_python.predict_proba(X, covariates=COVARIATES)[:, 1]
+    np.testing.assert_allclose(probabilities_in(out), expected, rtol=1e-9)
+    others = COVARIATES | {"age": COVARIATES["age"][::-1]}
+    assert np.abs(in_python.predict_proba(X, covariates=others)[:, 1] - expected).max() > 1e-3
 
 
-def kept_of(folder):
-    return json.loads((folder / "model.json").read_text())["names"]
-
-
-@pytest.mark.usefixtures("with_coding")
-def test_levels_of_the_model_are_levels_in_new_cases_that_look_like_numbers(folder, passed):
-    new = {name: [0.5, 1.5] for name in kept_of(folder)}
+def new_cases(folder, columns):
+    """Write two cases with these columns in place of good ones."""
+    new = {name: [0.5, 1.5] for name in model_of(folder)["names"]}
     new |= {"batch": [1, 1], "sex": ["male", "male"], "age": [30, 40]}
-    write(folder / "new.csv", new)
-    call("predict", "model.json", "new.csv", cwd=folder)
-    assert passed["X"][:, 2:].tolist() == [[30.0, 1.0, 0.0], [40.0, 1.0, 0.0]]
+    write(folder / "new.csv", {name: v for name, v in (new | columns).items() if v is not None})
+    return call("predict", "adjusted.json", "new.csv", cwd=folder)
 
 
-@pytest.mark.usefixtures("with_coding")
+def test_levels_of_the_model_are_levels_in_new_cases_that_look_like_numbers(folder):
+    code, out, err = new_cases(folder, {})
+    assert code == 0, err
+    assert probabilities_in(out) != probabilities_in(new_cases(folder, {"batch": ["b2", 1]})[1])
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"age": [30, 40]}, "2 of the 3 covariates that are needed are missing: 'sex', 'batch'"),
+        ({"sex": None, "batch": None}, "2 of the 3 covariates that are needed are missing: 'sex'"),
         ({"batch": ["1", "b7"]}, "'batch' has 'b7' in row 3, but only the levels '1', 'b2' in"),
         ({"age": [30, "NA"]}, "new.csv: the covariate 'age' is missing in row 3 ('NA' stands"),
         ({"age": [30, "old"]}, "'age' has 'old' in row 3, but numbers in the training cases"),
     ],
 )
 def test_predict_names_what_is_wrong_with_covariates(folder, columns, message):
-    new = {name: [0.5, 1.5] for name in kept_of(folder)}
-    if "covariates that are needed" not in message:
-        new |= {"batch": [1, 1], "sex": ["male", "male"], "age": [30, 40]}
-    write(folder / "new.csv", new | columns)
-    code, _, err = call("predict", "model.json", "new.csv", cwd=folder)
+    code, _, err = new_cases(folder, columns)
     assert code == 1
     assert message in err
 
 
-@pytest.mark.usefixtures("with_coding")
 def test_predict_says_what_to_do_where_a_file_holds_features_only(folder):
-    np.save(folder / "kept.npy", X)
     # Features are found by number, so that the model has to have numbers for names.
-    content = json.loads((folder / "model.json").read_text())
-    content["names"] = ["0", "1"]
-    (folder / "numbers.json").write_text(json.dumps(content))
-    code, _, err = call("predict", "numbers.json", "kept.npy", cwd=folder)
+    (folder / "numbers.json").write_text(json.dumps(model_of(folder) | {"names": ["0", "1"]}))
+    code, _, err = call("predict", "numbers.json", "X.npy", cwd=folder)
     assert code == 1
-    assert "kept.npy holds features only: the covariates age, sex, batch must come from" in err
+    assert "X.npy holds features only: the covariates age, sex, batch must come from" in err
+    options = ("X.npy", "--covariates", "phenotype.csv")
+    assert call("predict", "numbers.json", *options, cwd=folder)[0] == 0
 
 
 def test_a_model_without_covariates_has_no_use_for_a_table_of_them(folder):
-    arguments = ("predict", "model.json", "train.csv", "--covariates", "phenotype.csv")
+    arguments = ("predict", "plain.json", "train.csv", "--covariates", "phenotype.csv")
     code, _, err = call(*arguments, cwd=folder)
     assert code == 1
-    assert "--covariates is not available for model.json, which has none: omit it" in err
-    assert call("predict", "model.json", "train.csv", cwd=folder)[0] == 0
+    assert "--covariates is not available for plain.json, which has none: omit it" in err
+    assert call("predict", "plain.json", "train.csv", cwd=folder)[0] == 0
 
 
-@pytest.mark.usefixtures("with_coding")
-def test_inspect_shows_the_coding(folder):
-    _, out, _ = call("inspect", "model.json", cwd=folder)
+def test_inspect_shows_the_coding_and_calls_effects_adjusted(folder):
+    _, out, _ = call("inspect", "adjusted.json", "--effects", cwd=folder)
     for line in ("age: number", "sex: female (reference), male", "batch: 1 (reference), b2"):
         assert f"\ncovariate {line}\n" in out
-    _, out, _ = call("inspect", "model.json", "--json", cwd=folder)
-    assert json.loads(out)["covariates"] == CODING.to_json()
+    assert "adjusted |COR|  adjusted mean in no  adjusted mean in yes" in out
+    assert "\neffects, adjusted for age, sex and batch, with 90 % intervals\n" in out
+    _, out, _ = call("inspect", "adjusted.json", "--effects", "--json", cwd=folder)
+    told = json.loads(out)
+    assert told["covariates"] == CODING.to_json()
+    assert told["effects"]["adjusted_for"] == list(NAMES)
 
 
-def test_inspect_is_silent_on_covariates_where_there_are_none(folder):
-    assert "covariate" not in call("inspect", "model.json", cwd=folder)[1]
-    assert "covariate" not in call("inspect", "model.json", "--json", cwd=folder)[1]
+# --- comparisons and reports ---------------------------------------------------------------------
+
+ASKED = ("--target", "class", "--covariates", *NAMES, "--k", 2, "--repeats", 1, "--splits", 3)
+
+
+@pytest.fixture(scope="module")
+def numbers(folder):
+    """The same table with numbers for a response."""
+    response = X[:, 0] + 0.1 * COVARIATES["age"] + RNG.normal(size=N)
+    features = {f"g{j}": X[:, j] for j in range(4)}
+    write(folder / "numbers.csv", {"class": response, **features, **COVARIATES})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "first"),
+    [("train.csv", "gaussian", "log loss"), ("numbers.csv", "regression", "log density")],
+)
+def test_cv_says_what_the_features_add(numbers, table, model, first):
+    methods = ("corrected", "features alone", "covariates alone")
+    asked = (*ASKED, "--model", model, *(word for m in methods for word in ("--method", m)))
+    code, out, err = call("cv", table, *asked, cwd=numbers)
+    assert code == 0, err
+    assert "40 cases, 4 features, covariates age, sex, batch, seed 0" in err
+    compared, added = out.split("\n\n")
+    for method in methods:
+        assert f"\n{method} " in compared
+    assert added.splitlines()[2].startswith(first)
+    assert "\nThe features add" in added
+    _, out, _ = call("cv", table, *asked, "--json", cwd=numbers)
+    told = json.loads(out)["added_value"]
+    assert told["covariates"] == list(NAMES)
+    assert told["measures"][0]["name"] == first
+    assert " ".join(added.split()).endswith(" ".join(told["in_words"]))
+
+
+def test_cv_says_nothing_where_a_method_is_missing(folder):
+    asked = ("--model", "gaussian", "--method", "corrected")
+    code, out, _ = call("cv", "train.csv", *ASKED, *asked, cwd=folder)
+    assert code == 0
+    assert "\n\n" not in out
+    _, out, _ = call("cv", "train.csv", *ASKED, *asked, "--json", cwd=folder)
+    assert "added_value" not in json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("table", "model", "shown"),
+    [
+        ("train.csv", "gaussian", "adjusted mean in yes"),
+        ("numbers.csv", "regression", "adjusted slope per unit of the response"),
+    ],
+)
+def test_the_report_says_what_the_features_add(numbers, table, model, shown):
+    asked = ("--model", model, "-o", "report.html", "--force")
+    code, out, err = call("report", table, *ASKED, *asked, cwd=numbers)
+    assert code == 0, err
+    page = (numbers / "report.html").read_text()
+    assert "\nThe features add" in out
+    assert "<h2>What the features add to age, sex and batch</h2>" in page
+    assert "Coding: age: number; sex: female (reference), male; batch: 1 (reference), b2." in page
+    assert "<th>adjusted |correlation|</th>" in page
+    assert shown in page
+    assert "Effects of the kept features, adjusted for age, sex and batch, at face value" in page

@@ -337,3 +337,25 @@ def test_a_table_of_constants_is_told(value, k):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SelectiveClassifier(k=k).fit(X, y)
+
+
+def test_covariates_that_are_the_class_are_said_and_leave_nothing_to_the_features():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 30)) + y[:, np.newaxis]
+    batch = np.where(y == 1, "b2", "b1")
+    model = SelectiveGaussianNB(k=3)
+    with pytest.warns(UserWarning, match="covariate 'batch' nearly determines the class"):
+        model.fit(X, y, covariates={"batch": batch})
+    probability = model.predict_proba(X, covariates={"batch": batch})[:, 1]
+    assert np.ptp(probability[y == 1]) < 1e-9  # the features say nothing
+    other = np.where(y == 1, "b1", "b2")
+    assert (model.predict(X, covariates={"batch": other}) != y).all()
+    nearly = np.where(np.arange(60) < 3, batch[::-1], batch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y, covariates={"batch": nearly})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        SelectiveClassifier(k=3, dependence="none").fit(X, y, covariates={"batch": batch})
+    assert any("given the covariates no column is related" in str(one.message) for one in told)

@@ -41,7 +41,7 @@ from unselected.experiments import (
     regression_method_names,
     regression_table,
 )
-from unselected.experiments.compare_regression import usual_regressors
+from unselected.experiments.usual_regressors import usual_regressors
 from unselected.files.checkpoints import CheckpointError, Checkpoints
 
 OURS = ["corrected", "uncorrected"]

@@ -15,7 +15,7 @@ real_response    scores of predictive distributions
 several_classes  scores of class probabilities
 """
 
-from unselected.calibration.intervals import Estimate, RandomState, Statistic
+from unselected.calibration.intervals import RandomState, Statistic
 from unselected.calibration.line import (
     CalibrationLine,
     calibration_in_the_large,
@@ -66,6 +66,7 @@ from unselected.calibration.two_classes import (
     expected_error,
     spiegelhalter,
 )
+from unselected.numerics.resampling import Estimate
 
 __all__ = [
     "CalibrationLine",

@@ -1,7 +1,6 @@
 """Numbers with intervals: exact ones of fractions, those of resampled cases, and Wald's."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 from warnings import catch_warnings, filterwarnings, simplefilter
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import DegenerateDataWarning, binomtest, bootstrap, norm
 
 from unselected._typing import Floats
+from unselected.numerics.resampling import Estimate
 
 Statistic = Callable[..., Any]
 RandomState = int | np.random.Generator | None
@@ -19,16 +19,6 @@ RandomState = int | np.random.Generator | None
 _MOST_CASES_FOR_BCA = 1000
 # Elements that are resampled at a time.
 _BATCH = 1 << 22
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with an interval that covers the truth in a share ``level`` of repetitions."""
-
-    value: float
-    low: float
-    high: float
-    level: float
 
 
 def tails(level: float) -> tuple[float, float]:

@@ -9,8 +9,9 @@ from scipy.special import expit, logit
 
 from unselected._typing import Floats
 from unselected.calibration.inputs import checked_cases
-from unselected.calibration.intervals import Estimate, tails, wald_interval
+from unselected.calibration.intervals import tails, wald_interval
 from unselected.calibration.two_classes import bernoulli_variance
+from unselected.numerics.resampling import Estimate
 
 # Probabilities are moved this far from 0 and 1 before their logit is taken.
 _LOGIT_MARGIN = 1e-12

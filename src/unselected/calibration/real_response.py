@@ -7,15 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unselected._typing import Floats
 from unselected.calibration.inputs import check_lengths, checked_numbers
-from unselected.calibration.intervals import (
-    Estimate,
-    RandomState,
-    fraction_interval,
-    resampling,
-    tails,
-)
+from unselected.calibration.intervals import RandomState, fraction_interval, resampling, tails
 from unselected.calibration.pit import PITTest, checked_pit, pit_test
 from unselected.calibration.records import Record
+from unselected.numerics.resampling import Estimate
 
 
 @dataclass(frozen=True)

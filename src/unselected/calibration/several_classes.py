@@ -20,15 +20,11 @@ from unselected.calibration.inputs import (
     checked_numbers,
     is_probability,
 )
-from unselected.calibration.intervals import (
-    Estimate,
-    RandomState,
-    fraction_interval,
-    resampling,
-)
+from unselected.calibration.intervals import RandomState, fraction_interval, resampling
 from unselected.calibration.line import calibration_in_the_large
 from unselected.calibration.records import Record
 from unselected.calibration.two_classes import SpiegelhalterTest, minus_logs, spiegelhalter
+from unselected.numerics.resampling import Estimate
 
 # How far rows of probabilities may be from a sum of 1, for those of single precision.
 _FAR_FROM_ONE = 1e-5

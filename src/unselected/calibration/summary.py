@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unselected.calibration.inputs import labelled_cases
-from unselected.calibration.intervals import Estimate, RandomState, resampling
+from unselected.calibration.intervals import RandomState, resampling
 from unselected.calibration.line import calibration_in_the_large, calibration_slope_intercept
 from unselected.calibration.records import Record
 from unselected.calibration.reliability import SquaredErrorParts, split_squared_error
@@ -18,6 +18,7 @@ from unselected.calibration.two_classes import (
     minus_logs,
     spiegelhalter,
 )
+from unselected.numerics.resampling import Estimate
 
 
 @dataclass(frozen=True)

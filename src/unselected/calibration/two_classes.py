@@ -10,12 +10,12 @@ from sklearn.metrics import brier_score_loss, log_loss
 from unselected._typing import Floats
 from unselected.calibration.inputs import checked_cases, checked_probability
 from unselected.calibration.intervals import (
-    Estimate,
     RandomState,
     Statistic,
     fraction_interval,
     resampling_interval,
 )
+from unselected.numerics.resampling import Estimate
 
 # A probability of 0 for the observed class counts as this, as in scikit-learn's log_loss.
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)

@@ -1,5 +1,6 @@
 """`unselected cv`."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,15 +10,19 @@ from unselected.cli.estimating import NamedTraining, estimator, repeats_of
 from unselected.cli.fitting import path_text, read_training
 from unselected.cli.options import Choice, K, Source, columns_of, note
 from unselected.cli.progress import showing_fits
+from unselected.estimators.added_value import FEATURES_ALONE, AddedValue
 from unselected.estimators.choose import FOR_NUMBERS
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
+    class_added_value,
     compare,
     compare_regression,
     comparison_table,
     regression_table,
+    response_added_value,
 )
+from unselected.experiments.added_value import can_tell_added_value
 from unselected.files.writing import check_writable
 
 Row = ComparisonRow | RegressionComparisonRow
@@ -35,6 +40,9 @@ _NUMBERS = {
     "coverage": "in 90 % interval",
     "width": "width of it",
 }
+
+# The methods whose fits are ours.
+_OURS = ("corrected", "uncorrected", FEATURES_ALONE)
 
 
 def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) -> None:
@@ -56,12 +64,16 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
     content: dict[str, Any] = {"kind": name, "seed": options.seed}
     loo = {"loo": True} if options.loo else {}
     if len(k) == 1:
-        (number, rows), only = compared[0], k[0]
+        (number, rows, added), only = compared[0], k[0]
         others = {} if number in (only, None) else {"k_of_others": number}
         content |= {"k": only, **others, **loo, "rows": [asdict(row) for row in rows]}
-        options.speech.answer("cv", content, comparison_text(rows))
+        text = comparison_text(rows)
+        if added is not None:
+            content |= {"added_value": added.to_dict()}
+            text += f"\n\n{added}"
+        options.speech.answer("cv", content, text)
         return
-    lines = [(each, row) for each, (_, rows) in zip(k, compared, strict=True) for row in rows]
+    lines = [(each, row) for each, (_, rows, _) in zip(k, compared, strict=True) for row in rows]
     content |= {"k": list(k), **loo, "rows": [{"k": each, **asdict(row)} for each, row in lines]}
     options.speech.answer("cv", content, numbers_text(lines))
 
@@ -88,13 +100,13 @@ def _check_options(k: tuple[K, ...], options: CvOptions) -> None:
 
 def _compared(
     name: str, table: NamedTraining, ours: Any, options: CvOptions, n_numbers: int
-) -> tuple[int | None, list[Row]]:
-    """Return how many features the other methods select, if there are any, and the rows."""
+) -> tuple[int | None, list[Row], AddedValue | None]:
+    """Return how many features the other methods select, if any do, the rows, and added value."""
     folds = _folds(options, name)
     n_splits = table.X.shape[0] if options.loo else folds["n_splits"]
     methods = options.method or (("corrected",) if n_numbers > 1 else ())
     number = ours.k if isinstance(ours.k, int) else None
-    if number is None and not (methods and set(methods) <= {"corrected", "uncorrected"}):
+    if number is None and not (methods and set(methods) <= set(_OURS)):
         number = _number_selected(ours, table)
     settings: dict[str, Any] = {
         "k": 1 if number is None else number,
@@ -104,15 +116,27 @@ def _compared(
         "n_jobs": options.jobs,
         "checkpoint": options.checkpoint,
     }
-    n_ours = len({"corrected", "uncorrected"} & set(methods)) if methods else 2
+    n_ours = len(set(_OURS) & set(methods)) if methods else 2 + (table.covariates is not None)
     with showing_fits(name, n_ours * n_splits * folds["n_repeats"]) as own_bar:
         settings |= table.fit_arguments | {"progress": own_bar}
         if name in FOR_NUMBERS:
             settings["n_splits"] = n_splits
             numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
-            return number, list(regression_table(numbers, table.y, seed=options.seed))
+            rows: list[Row] = list(regression_table(numbers, table.y, seed=options.seed))
+            return number, rows, _added_value(response_added_value, numbers, table, options)
         records = compare(table.X, table.y, classifier=ours, **settings)
-    return number, list(comparison_table(records, table.y, seed=options.seed))
+    rows = list(comparison_table(records, table.y, seed=options.seed))
+    return number, rows, _added_value(class_added_value, records, table, options)
+
+
+def _added_value(
+    judge: Callable[..., AddedValue], records: list[Any], table: NamedTraining, options: CvOptions
+) -> AddedValue | None:
+    """Return what features add to covariates, if there are any and all three methods were run."""
+    if table.covariates is None or not can_tell_added_value(records):
+        return None
+    names = table.covariates.names
+    return judge(records, table.y, names, groups=table.groups, seed=options.seed)
 
 
 def _folds(options: CvOptions, name: str) -> dict[str, Any]:

@@ -78,11 +78,6 @@ def read_covariates(
     return covariates
 
 
-def coding_of(predictor: Any) -> CovariateCoding | None:
-    """Return how a fitted model codes its covariates; None where it has none."""
-    return getattr(predictor, "covariates", None)
-
-
 def levels_of(coding: CovariateCoding) -> list[str]:
     """Return the covariates that have levels, whatever their cells look like."""
     return [column.name for column in coding.columns if column.kind == "levels"]

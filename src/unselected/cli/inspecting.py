@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from unselected.cli.commands import InspectOptions
-from unselected.cli.covariates import coding_of
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
 from unselected.fitted.base import short
+from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
 
@@ -37,17 +37,19 @@ def inspect(model: str, /, *, options: InspectOptions) -> None:
     most = len(features) if options.all else _SHOWN
     content, text = _content(saved, features), _text(saved, features, most)
     if told is not None:
-        content |= {"effects": _effects_content(told)}
-        text += f"\n\n{_effects_text(told, most)}"
+        coding = saved.predictor.coding
+        content |= {"effects": _effects_content(told, coding)}
+        text += f"\n\n{_effects_text(told, coding, most)}"
     options.speech.answer("inspect", content, text)
 
 
-def _effects_content(told: FeatureEffects) -> dict[str, Any]:
+def _effects_content(told: FeatureEffects, coding: CovariateCoding | None) -> dict[str, Any]:
     """Return the table for JSON, where an infinite effect at face value becomes None."""
     table = told.to_dict()
     rows = zip(*(map(_finite, column.tolist()) for column in table.values()), strict=True)
     return {
         "level": told.level,
+        **({} if coding is None else {"adjusted_for": coding.names}),
         "features": [dict(zip(table, row, strict=True)) for row in rows],
     }
 
@@ -56,7 +58,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _effects_text(told: FeatureEffects, most: int) -> str:
+def _effects_text(told: FeatureEffects, coding: CovariateCoding | None, most: int) -> str:
     """Return a table for each kind of effect, with the largest score first."""
     order = np.argsort(-told.score, kind="stable")[:most]
     parts = []
@@ -68,12 +70,14 @@ def _effects_text(told: FeatureEffects, most: int) -> str:
         cells = [(str(feature), *map(show, values)) for feature, *values in rows]
         header = (name, "at face value", "corrected mean", "from", "to")
         parts.append(columns_of(cells, header) + _left_out(told.score.size, most))
-    return "\n\n".join([f"effects, with {100.0 * told.level:g} % intervals", *parts])
+    adjusted = "" if coding is None else f" adjusted for {coding.listed},"
+    title = f"effects,{adjusted} with {100.0 * told.level:g} % intervals"
+    return "\n\n".join([title, *parts])
 
 
 def _content(saved: SavedModel, features: list[Feature]) -> dict[str, Any]:
     classes = {} if saved.classes is None else classes_content(saved.classes)
-    related, coding = saved.fitted.related, coding_of(saved.predictor)
+    related, coding = saved.fitted.related, saved.predictor.coding
     return {
         "kind": saved.kind,
         **classes,
@@ -112,7 +116,7 @@ def _provenance_text(key: str, value: Any) -> list[str]:
 
 
 def _text(saved: SavedModel, features: list[Feature], most: int) -> str:
-    selection, coding = saved.selection, coding_of(saved.predictor)
+    selection, coding = saved.selection, saved.predictor.coding
     bound = "" if selection["threshold"] is None else f", cut at {selection['threshold']:.4g}"
     corrected = "corrected" if saved.fitted.event.n_omitted else "not corrected"
     about = "response: numbers"
@@ -155,7 +159,9 @@ def _related_text(saved: SavedModel) -> list[str]:
 def _feature_table(saved: SavedModel, features: list[Feature]) -> str:
     """Return a table with a row for each feature."""
     shown = [saved.fitted.cells(feature) for feature in features]
-    header = ("feature", saved.selection["statistic"], *(shown[0] if shown else ()))
+    adjusted = "" if saved.predictor.coding is None else "adjusted "
+    score = f"{adjusted}{saved.selection['statistic']}"
+    header = ("feature", score, *(shown[0] if shown else ()))
     rows = [
         (f["name"], score_text(f["score"]), *c.values())
         for f, c in zip(features, shown, strict=True)

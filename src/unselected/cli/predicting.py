@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer
 from unselected.cli.commands import PredictOptions
-from unselected.cli.covariates import (
-    coding_of,
-    levels_of,
-    read_covariates,
-    rows_with_covariates,
-)
+from unselected.cli.covariates import levels_of, read_covariates, rows_with_covariates
 from unselected.cli.options import classes_content, classes_text, note, patience
 from unselected.cli.sources import check_plain, check_whole, read_kept, stays_in_its_file
 from unselected.files.models import SavedModel, load_model
@@ -70,7 +65,7 @@ def predict(model: str, new: str, /, *, options: PredictOptions) -> None:
 
 def _read_new(saved: SavedModel, path: str, options: PredictOptions) -> tuple[Any, Any]:
     """Return what the model needs of the new cases, and their ids or None."""
-    names, coding = saved.predictor.names, coding_of(saved.predictor)
+    names, coding = saved.predictor.names, saved.predictor.coding
     wanted, levels = ((), ()) if coding is None else (coding.names, levels_of(coding))
     ids = covariates = None
     if stays_in_its_file(path):
@@ -107,7 +102,7 @@ def _check_options(saved: SavedModel, model: str, options: PredictOptions) -> No
                 f"--{name.replace('_', '-')} is not available for {model}, which predicts {what}: "
                 "omit it."
             )
-    if options.covariates is not None and coding_of(saved.predictor) is None:
+    if options.covariates is not None and saved.predictor.coding is None:
         raise ValueError(f"--covariates is not available for {model}, which has none: omit it.")
 
 

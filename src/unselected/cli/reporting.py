@@ -36,7 +36,8 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     }
     findings: Findings | RegressionFindings
     settings |= table.fit_arguments | {"writer": as_option}
-    with showing_fits(name, 1 + 2 * options.splits * repeats) as own_bar:
+    n_ours = 2 + (table.covariates is not None)
+    with showing_fits(name, 1 + n_ours * options.splits * repeats) as own_bar:
         settings["progress"] = own_bar
         if name in FOR_NUMBERS:
             findings = examine_regression(table.X, table.y, regressor=model, **settings)

@@ -2,6 +2,7 @@
 
 Public modules
 --------------
+added_value    what features add to covariates: records
 bernoulli      `SelectiveBernoulliNB`
 choose         the model that fits a data set
 class_fitting  the folds that the power of the likelihood is learned from
@@ -14,6 +15,7 @@ finding_columns  columns by name or number
 gaussian       `SelectiveGaussianNB`
 inputs         validation of tables and responses
 mixture        `SelectiveMixtureClassifier`
+out_of_fold    predictions of cases left out, judged case by case
 parameters     checks of parameters
 predicting     the methods of predictions that estimators share
 regression     `SelectiveNaiveRegressor`

@@ -64,9 +64,16 @@ def check_selection(
         )
 
 
-def check_variation(scores: Scores[Any], rule: SelectionRule) -> None:
+def check_variation(scores: Scores[Any], rule: SelectionRule, *, adjusted: bool = False) -> None:
     """Warn where no column has a score above 0, unless a threshold says so already."""
-    if rule.gamma is None and not np.any(scores.rough > 0.0):
+    if rule.gamma is not None or np.any(scores.rough > 0.0):
+        return
+    if adjusted:
+        warn(
+            "given the covariates no column is related to the response: predictions are those by "
+            "the covariates."
+        )
+    else:
         warn(
             "all columns are constant, or have the same values in all classes: predictions are the "
             "frequencies of the classes. Look at how the table was read."

@@ -75,14 +75,14 @@ class ClassFitting(ExactFitting):
         the set, the guard included.
         """
         return [
-            [self._log_proba(fit) for fit in fits] for fits in self._whole_fits_without(sets, rules)
+            [self._log_proba(fit) for fit in fits] for fits in self.whole_fits_without(sets, rules)
         ]
 
     def intervals_without(
         self, sets: list[LeftOut], level: float
     ) -> list[tuple[Floats, Floats, Floats]]:
         """Return, for each set, probabilities of the cases asked for, lower and upper ends."""
-        return [self._interval(fit, level) for fit in next(self._whole_fits_without(sets, None))]
+        return [self._interval(fit, level) for fit in next(self.whole_fits_without(sets, None))]
 
     def _interval(self, fit: LeftOutFit, level: float) -> tuple[Floats, Floats, Floats]:
         label = self.table.label
@@ -93,7 +93,7 @@ class ClassFitting(ExactFitting):
         log_proba: Floats = fit.predictor.predict_log_proba(fit.rows, label=self.table.label)
         return log_proba
 
-    def _whole_fits_without(
+    def whole_fits_without(
         self, sets: list[LeftOut], rules: list[SelectionRule] | None
     ) -> Iterator[Iterator[LeftOutFit]]:
         """Fit as `fits_without` does, and learn the guard without each set."""

@@ -8,8 +8,9 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from unselected._typing import Floats
 from unselected.estimators.cautions import check_replicates, check_variation
-from unselected.estimators.front_door import FrontDoor, checked_groups, sets_of_splits
+from unselected.estimators.front_door import FrontDoor, checked_groups
 from unselected.estimators.inputs import check_training
+from unselected.estimators.out_of_fold import ClassAddedValue, sets_of_splits
 from unselected.estimators.parameters import check_choice, check_pseudocounts
 from unselected.estimators.predicting import ExplainedPredictions
 from unselected.estimators.stack_fitting import FamilyModels, StackFitting
@@ -20,7 +21,7 @@ from unselected.selection.leaving_out import Marginals
 from unselected.statistics.leaving_out import LeftOut
 
 
-class SelectiveClassifier(ExplainedPredictions, FrontDoor):
+class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
     """Class probabilities that stay honest after feature selection, with nothing to set.
 
     Start here. The table may have far more columns than rows, binary and real-valued columns
@@ -190,7 +191,8 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
-        check_variation(learned.scores, rule)
+        adjusted = fitting.table.covariates is not None
+        check_variation(learned.scores, rule, adjusted=adjusted)
         if groups is None:
             check_replicates(learned.key_values, fitting.table.y)
         self._remember(fitting, learned)
@@ -263,17 +265,15 @@ class SelectiveClassifier(ExplainedPredictions, FrontDoor):
         """
         fitting = self._fitting_to_leave_out()
         proba = np.full((fitting.table.y.size, self.classes_.size), np.nan)
-        for left in _sets_of(cv, fitting):
-            learned = fitting.learned(left)
-            rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
-            rows = fitting.table.with_covariates(rows, left.asked)
-            proba[left.asked] = ClassPredictor(learned.stack).predict_proba(rows)
+        for fit in self._fits_without(fitting, self._sets_of(cv)):
+            proba[fit.left.asked] = fit.predictor.predict_proba(fit.rows)
         return proba
 
-
-def _sets_of(cv: Any, fitting: StackFitting) -> list[LeftOut]:
-    y, groups = fitting.table.y, fitting.groups
-    if groups is not None and (cv is None or isinstance(cv, Integral)):
-        cv = StratifiedGroupKFold(5 if cv is None else int(cv))
-    splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y, groups)
-    return sets_of_splits(splits, y.size)
+    def _sets_of(self, cv: Any) -> list[LeftOut]:
+        """Return the set left out in each fold."""
+        fitting = self._checked_fitting()
+        y, groups = fitting.table.y, fitting.groups
+        if groups is not None and (cv is None or isinstance(cv, Integral)):
+            cv = StratifiedGroupKFold(5 if cv is None else int(cv))
+        splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y, groups)
+        return sets_of_splits(splits, y.size)

@@ -1,6 +1,7 @@
 """The base of the classifiers with an exact posterior: predictions, also out of sample."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,20 @@ from unselected.dependence.diagnosis import DependenceReport, Untried
 from unselected.dependence.power import Dependence
 from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.exact import ExactEstimator
+from unselected.estimators.fitting import LeftOutFit
 from unselected.estimators.leave_one_out import (
     LeaveOneOutScore,
     class_scores,
     log_proba_without_each,
 )
+from unselected.estimators.out_of_fold import ClassAddedValue, sets_of_splits
 from unselected.estimators.parameters import check_choice
 from unselected.estimators.predicting import ExplainedPredictions
 from unselected.selection.rules import SelectionRule
 from unselected.statistics.leaving_out import LeftOut
 
 
-class ExactClassifier(ExplainedPredictions, ExactEstimator):
+class ExactClassifier(ExplainedPredictions, ClassAddedValue, ExactEstimator):
     """Predictions, leave-one-out and cross-validated predictions, and the dependence report."""
 
     dependence: Dependence
@@ -102,15 +105,11 @@ class ExactClassifier(ExplainedPredictions, ExactEstimator):
                 "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
             )
         y = self._checked_fitting().table.y
-        rows = np.arange(y.size)
         splits = check_cv(cv, y, classifier=True).split(np.zeros((y.size, 1)), y)
-        sets = [
-            LeftOut.rows(np.setdiff1d(rows, rows[train]), y.size, rows[test])
-            for train, test in splits
-        ]
-        if not np.array_equal(np.sort(_asked(sets)), rows):
-            raise ValueError("cv must have every case in exactly one test fold.")
-        return sets
+        return sets_of_splits(splits, y.size)
+
+    def _fits_without(self, fitting: ClassFitting, sets: list[LeftOut]) -> Iterator[LeftOutFit]:
+        return next(fitting.whole_fits_without(sets, None))
 
     def _in_order(self, sets: list[LeftOut], values: Floats) -> Floats:
         """Return values that are ordered by fold in the order of the cases."""
@@ -173,16 +172,19 @@ class ExactClassifier(ExplainedPredictions, ExactEstimator):
 
     def _refitted_without_each(self, fitting: ClassFitting) -> Floats:
         """Return log probabilities from a separate fit for each case, which chooses its own k."""
-        X, y = fitting.table.dense, fitting.table.y
+        table = fitting.table
+        X, y = table.dense, table.y
         sets = LeftOut.each_of(y.size)
-        fitting.table.check_classes_left(sets)
-        model = clone(self).set_params(always_keep=fitting.rule.always)  # X has no names
+        table.check_classes_left(sets)
+        # X has neither names nor covariates.
+        model = clone(self).set_params(always_keep=fitting.rule.always, covariates=None)
+        parts = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # `fit` has given them
-            parts = [
-                clone(model).fit(X[left.kept], y[left.kept]).predict_log_proba(X[left.out])
-                for left in sets
-            ]
+            for left in sets:
+                fitted = clone(model).fit(X[left.kept], y[left.kept], table.coded_at(left.kept))
+                coded = table.coded_at(left.out)
+                parts.append(fitted.predict_log_proba(X[left.out], covariates=coded))
         return np.concatenate(parts)
 
     def _checked_dependence(self) -> Dependence:

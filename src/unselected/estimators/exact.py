@@ -1,10 +1,12 @@
 """The base of the estimators with an exact posterior: effects, k path, leave-one-out."""
 
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
 from unselected._typing import Floats
 from unselected.estimators.leave_one_out import KPath, k_grid
@@ -75,6 +77,15 @@ class ExactEstimator(SelectiveEstimator):
         for selection in selections:
             times[selection.indices] += 1
         return np.asarray(times[self.selection_.indices] / len(selections))
+
+    def _without_covariates(self, fitting: Any) -> Any:
+        """Return the fit to the same cases without their covariates."""
+        table = fitting.table
+        model = clone(self).set_params(covariates=None, always_keep=fitting.rule.always)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # `fit` has given them
+            y = table.classes[table.y] if table.classes.size else table.y
+            return model.fit(table.X, y)._fitting
 
     def _check_rule(self) -> None:
         super()._check_rule()

@@ -1,6 +1,7 @@
 """What `SelectiveClassifier` and `SelectiveRegressor` have in common."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from unselected._typing import Ints
 from unselected.columns.dask import DaskColumns
+from unselected.estimators.fitting import LeftOutFit
 from unselected.estimators.inputs import TrainingTable, is_missing
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import CHOSEN_LATER, SelectiveEstimator
@@ -108,6 +110,17 @@ class FrontDoor(SelectiveEstimator):
     def _predictor_of(self, stack: Any) -> Predictor:
         """Return the predictor around what was learned."""
 
+    def _fits_without(self, fitting: Any, sets: list[LeftOut]) -> Iterator[LeftOutFit]:
+        """Yield fits without each set, in which everything is repeated."""
+        for left in sets:
+            learned = fitting.learned(left)
+            rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
+            rows = fitting.table.with_covariates(rows, left.asked)
+            yield LeftOutFit(left, self._predictor_of(learned.stack), rows)
+
+    def _without_covariates(self, fitting: Any) -> Any:
+        return replace(fitting, table=replace(fitting.table, covariates=None))
+
     def feature_effects(self, *, level: float = 0.9) -> FeatureEffects:
         """Return the effects of the kept features: naive estimates and posterior means.
 
@@ -154,13 +167,3 @@ def checked_groups(groups: Any, table: TrainingTable) -> Ints | None:
     if found.max() == 0:
         raise ValueError("groups holds one group only: folds need at least two.")
     return found
-
-
-def sets_of_splits(splits: Any, n: int) -> list[LeftOut]:
-    """Return the test folds of splits, which must have every case once."""
-    rows = np.arange(n)
-    sets = [LeftOut.rows(np.setdiff1d(rows, rows[train]), n, rows[test]) for train, test in splits]
-    asked = np.sort(np.concatenate([left.asked for left in sets]))
-    if not np.array_equal(asked, rows):
-        raise ValueError("cv must have every case in exactly one test fold.")
-    return sets

@@ -57,6 +57,21 @@ class TrainingTable:
             return values
         return np.hstack([values, self.covariates.coded[cases]])
 
+    def coded_at(self, cases: Ints | slice) -> dict[str, NDArray[Any]] | None:
+        """Return the coded covariates of some cases, for fits to these; None where there are none.
+
+        They are numbers, so that a level that some cases lack is no level that is unknown.
+        """
+        if self.covariates is None or not self.n_coded:
+            return None
+        coded = self.covariates.coded[cases]
+        return dict(zip(self.covariates.coding.coded_names, coded.T, strict=True))
+
+    @property
+    def n_coded(self) -> int:
+        """The number of coded covariates."""
+        return 0 if self.coding is None else self.coding.n_coded
+
     @property
     def coding(self) -> CovariateCoding | None:
         """How covariates become numbers; None where there are none."""

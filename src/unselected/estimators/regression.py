@@ -1,10 +1,15 @@
 """`SelectiveNaiveRegressor`: real-valued features and a real-valued response."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.model_selection import check_cv
 
 from unselected._typing import Floats
 from unselected.estimators.adjusted_fitting import AdjustedRegressionFitting
 from unselected.estimators.exact import ExactEstimator, Prior, checked_gaussian_model
+from unselected.estimators.fitting import LeftOutFit
 from unselected.estimators.inputs import check_training
 from unselected.estimators.leave_one_out import (
     LeaveOneOutFit,
@@ -13,12 +18,14 @@ from unselected.estimators.leave_one_out import (
     responses_without_each,
 )
 from unselected.estimators.naive_bayes_fitting import RegressionFitting
+from unselected.estimators.out_of_fold import ResponseAddedValue, sets_of_splits
 from unselected.estimators.predicting import ResponsePredictions
 from unselected.selection.record import Ties
 from unselected.selection.rules import SelectionRule
+from unselected.statistics.leaving_out import LeftOut
 
 
-class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
+class SelectiveNaiveRegressor(ResponsePredictions, ResponseAddedValue, ExactEstimator):
     """Naive Bayes for a real-valued response that stays honest after feature selection.
 
     Features are selected inside `fit`. The model is conditioned on the kept features *and on the
@@ -243,14 +250,28 @@ class SelectiveNaiveRegressor(ResponsePredictions, ExactEstimator):
 
     def _left_out(self) -> LeftOutResponses:
         fitting = self._fitting_to_leave_out()
-        if self.k == "loo":
-            raise ValueError(
-                "k='loo' chooses k by leave-one-out predictions, which are then too good: use "
-                "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
-            )
+        self._check_k_is_not_chosen()
         return responses_without_each(fitting, [fitting.rule])[0]
 
     def _loo_scores(
         self, fitting: RegressionFitting, rules: list[SelectionRule]
     ) -> list[LeaveOneOutFit]:
         return response_scores(responses_without_each(fitting, rules), fitting.table.y, rules)
+
+    def _check_k_is_not_chosen(self) -> None:
+        if self.k == "loo":
+            raise ValueError(
+                "k='loo' chooses k by leave-one-out predictions, which are then too good: use "
+                "sklearn.model_selection.cross_val_predict, which chooses k in every fold."
+            )
+
+    def _sets_of(self, cv: Any) -> list[LeftOut]:
+        """Return the set left out in each fold."""
+        self._check_k_is_not_chosen()
+        y = self._checked_fitting().table.y
+        return sets_of_splits(check_cv(cv).split(np.zeros((y.size, 1)), y), y.size)
+
+    def _fits_without(
+        self, fitting: RegressionFitting, sets: list[LeftOut]
+    ) -> Iterator[LeftOutFit]:
+        return next(fitting.fits_without(sets))

@@ -8,14 +8,16 @@ from sklearn.model_selection import GroupKFold, check_cv
 from unselected._typing import Floats
 from unselected.dependence.inverse_regression import INDEPENDENCE
 from unselected.estimators.cautions import check_variation
-from unselected.estimators.front_door import FrontDoor, checked_groups, sets_of_splits
+from unselected.estimators.front_door import FrontDoor, checked_groups
 from unselected.estimators.inputs import check_training
+from unselected.estimators.out_of_fold import ResponseAddedValue, sets_of_splits
 from unselected.estimators.parameters import check_choice
 from unselected.estimators.predicting import ResponsePredictions
 from unselected.estimators.response_stack_fitting import ResponseStackFitting
 from unselected.fitted.predictor import ResponsePredictor
 from unselected.fitted.response_stack import FittedResponseStack
 from unselected.selection.leaving_out import Marginals
+from unselected.statistics.leaving_out import LeftOut
 
 # Kinds of regression by the guard against dependence, and weights of independence to try.
 _KINDS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
@@ -25,7 +27,7 @@ _KINDS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
 }
 
 
-class SelectiveRegressor(ResponsePredictions, FrontDoor):
+class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
     """Predictive distributions that stay honest after feature selection, with nothing to set.
 
     Start here if the response is a number. The table may have far more columns than rows, binary
@@ -198,7 +200,8 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
         learned = fitting.learned()
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
-        check_variation(learned.scores, rule)
+        adjusted = fitting.table.covariates is not None
+        check_variation(learned.scores, rule, adjusted=adjusted)
         self._remember(fitting, learned)
         return self
 
@@ -267,16 +270,15 @@ class SelectiveRegressor(ResponsePredictions, FrontDoor):
             Only with ``return_std``.
         """
         fitting = self._fitting_to_leave_out()
+        mean, std = np.full((2, fitting.table.y.size), np.nan)
+        for fit in self._fits_without(fitting, self._sets_of(cv)):
+            mean[fit.left.asked], std[fit.left.asked] = fit.predictor.mean_and_std(fit.rows)
+        return (mean, std) if return_std else mean
+
+    def _sets_of(self, cv: Any) -> list[LeftOut]:
+        """Return the set left out in each fold."""
+        fitting = self._checked_fitting()
         y, groups = fitting.table.y, fitting.groups
         if groups is not None and (cv is None or isinstance(cv, int)):
             cv = GroupKFold(5 if cv is None else cv)
-        splits = check_cv(cv).split(np.zeros((y.size, 1)), y, groups)
-        mean, std = np.full((2, y.size), np.nan)
-        for left in sets_of_splits(splits, y.size):
-            learned = fitting.learned(left)
-            rows = np.asarray(fitting.table.X[:, learned.selection.indices])[left.asked]
-            rows = fitting.table.with_covariates(rows, left.asked)
-            mean[left.asked], std[left.asked] = learned.stack.mean_and_std(
-                np.asarray(rows, dtype=np.float64)
-            )
-        return (mean, std) if return_std else mean
+        return sets_of_splits(check_cv(cv).split(np.zeros((y.size, 1)), y, groups), y.size)

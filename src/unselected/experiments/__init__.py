@@ -2,11 +2,15 @@
 
 Public modules
 --------------
+added_value         what features add to covariates
 compare             comparison of methods for classes
 compare_regression  comparison of methods for a real response
 folds               folds, and what is fitted in them
+usual_classifiers   the usual methods for classes
+usual_regressors    the usual methods for a real response
 """
 
+from unselected.experiments.added_value import class_added_value, response_added_value
 from unselected.experiments.colon import (
     ColonData,
     ColonFeatures,
@@ -46,6 +50,7 @@ __all__ = [
     "RegressionComparisonRecord",
     "RegressionComparisonRow",
     "SimulationRecord",
+    "class_added_value",
     "colon",
     "compare",
     "compare_regression",
@@ -56,6 +61,7 @@ __all__ = [
     "paired_tests",
     "regression_method_names",
     "regression_table",
+    "response_added_value",
     "simulation",
     "simulation_data",
 ]

@@ -2,100 +2,29 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.dummy import DummyClassifier
-from sklearn.feature_selection import SelectKBest, f_classif
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneOut, StratifiedGroupKFold, StratifiedKFold
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import validate_data
 
 from unselected._typing import Floats
-from unselected.calibration import Estimate, most_probable
-from unselected.columns.blocks import find_missing
+from unselected.calibration import Estimate
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import are_all_bits
-from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.estimators.out_of_fold import class_losses
 from unselected.experiments.folds import (
     CrossValidation,
     OutOfFold,
     Splits,
     chosen_methods,
+    features_alone,
     rows_by_method,
     with_and_without_correction,
 )
-from unselected.statistics.binarizing import Binarize, binarize_columns, find_cuts
-
-OurClassifier = SelectiveClassifier | SelectiveBernoulliNB | SelectiveGaussianNB
-
-# A probability of 0 for the observed class counts as this.
-_LEAST_PROBABILITY = 1e-15
-
-
-class TrainingMedianBits(TransformerMixin, BaseEstimator):
-    """Columns cut where `SelectiveBernoulliNB` cuts them: all methods see the same bits."""
-
-    def __init__(self, binarize: Binarize = "auto") -> None:
-        self.binarize = binarize
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Find the cuts in training rows."""
-        X = validate_data(self, X, ensure_all_finite="allow-nan")
-        missing = find_missing(X, str, missing_allowed=True)
-        self.thresholds_ = find_cuts(X, self.binarize, str, missing)
-        return self
-
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Return bits; a missing value stays one."""
-        X = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
-        return binarize_columns(X, self.thresholds_, self.binarize, str, missing_allowed=True)
-
-
-def usual_methods(
-    k: int, *, ours: OurClassifier, first: Sequence[Any], inner_splits: int, seed: int
-) -> dict[str, ClassifierMixin]:
-    """Return the usual methods, each selecting ``k`` features inside its own fit.
-
-    With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, and those
-    for logistic regression are standardized. The steps in ``first`` fill in missing values.
-    """
-    folds = StratifiedKFold(inner_splits, shuffle=True, random_state=seed)
-    if isinstance(ours, SelectiveBernoulliNB):
-        first, scaling, bayes = [TrainingMedianBits(ours.binarize), *first], [], BernoulliNB()
-    else:
-        first, scaling, bayes = first, [StandardScaler()], GaussianNB()
-
-    def selecting(*steps: Any) -> Pipeline:
-        return clone(make_pipeline(*first, SelectKBest(f_classif, k=k), *steps))
-
-    name = f"SelectKBest + {type(bayes).__name__}"
-    methods: dict[str, ClassifierMixin] = {name: selecting(bayes)}
-    for kind in _calibration_kinds():
-        for ensemble in (True, False):
-            methods[f"{name}, {kind}{' ensemble' if ensemble else ''}"] = CalibratedClassifierCV(
-                selecting(bayes), method=kind, cv=folds, ensemble=ensemble
-            )
-    methods["SelectKBest + LogisticRegression"] = selecting(
-        *scaling, LogisticRegression(max_iter=1000)
-    )
-    methods["class frequencies"] = DummyClassifier(strategy="prior")
-    return methods
-
-
-def _calibration_kinds() -> tuple[str, ...]:
-    """Return the kinds of calibration that the installed scikit-learn has."""
-    newest = tuple(int(part) for part in version("scikit-learn").split(".")[:2]) >= (1, 8)
-    return ("sigmoid", "isotonic", "temperature") if newest else ("sigmoid", "isotonic")
+from unselected.experiments.usual_classifiers import OurClassifier, usual_methods
 
 
 @dataclass(frozen=True)
@@ -132,6 +61,7 @@ def compare(
     k: int,
     classifier: OurClassifier | None = None,
     groups: Any = None,
+    covariates: Any = None,
     n_splits: Splits = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -161,6 +91,11 @@ def compare(
     groups : array-like of shape (n_samples,), default=None
         Cases of the same group stay together in all folds, and in those inside a
         `SelectiveClassifier`. Methods that calibrate do not know of them inside their own fits.
+    covariates : table of shape (n_samples, n_covariates), default=None
+        See `SelectiveClassifier.fit`; ``classifier`` may name columns of X instead. Ours are
+        adjusted for them, and the usual methods have their coded columns beside the selected
+        features. There are two more methods, "features alone", which is "corrected" without them,
+        and "covariates alone".
     n_splits : int or "loo", default=5
         Folds of the stratified cross-validation. With "loo" each case is left out, our own methods
         from one pass over the data where their k is a number.
@@ -175,9 +110,10 @@ def compare(
     -------
     records : list of ComparisonRecord
     """
-    table = check_training(SelectiveGaussianNB(), X, y, "classes")
+    named = SelectiveGaussianNB(covariates=getattr(classifier, "covariates", None))
+    table = check_training(named, X, y, "classes", covariates)
     ours = _checked_classifier(classifier, table, k)
-    chosen = chosen_methods(methods, method_names(ours))
+    chosen = chosen_methods(methods, method_names(ours, covariates=table.covariates is not None))
     if n_splits == "loo" and n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
     _check_class_sizes(table, n_splits, chosen)
@@ -190,7 +126,7 @@ def compare(
     )
 
 
-def method_names(classifier: OurClassifier | None = None) -> list[str]:
+def method_names(classifier: OurClassifier | None = None, *, covariates: bool = False) -> list[str]:
     """Return the names of all methods that `compare` knows, ours first.
 
     Parameters
@@ -198,6 +134,8 @@ def method_names(classifier: OurClassifier | None = None) -> list[str]:
     classifier : SelectiveClassifier, SelectiveBernoulliNB or SelectiveGaussianNB, default=None
         The one given to `compare`, for the names of the usual methods depend on its kind; by
         default a SelectiveBernoulliNB.
+    covariates : bool, default=False
+        Whether `compare` is given any.
 
     Examples
     --------
@@ -205,8 +143,11 @@ def method_names(classifier: OurClassifier | None = None) -> list[str]:
     ['corrected', 'uncorrected', 'SelectKBest + GaussianNB']
     """
     ours = SelectiveBernoulliNB() if classifier is None else classifier
-    usual = usual_methods(1, ours=ours, first=(), inner_splits=2, seed=0)
-    return [*with_and_without_correction(ours), *usual]
+    usual = usual_methods(
+        1, ours=ours, first=(), inner_splits=2, seed=0, n_covariates=int(covariates)
+    )
+    alone = features_alone(ours) if covariates else {}
+    return [*with_and_without_correction(ours), *alone, *usual]
 
 
 def _checked_classifier(
@@ -257,10 +198,17 @@ class _Classes(CrossValidation[ComparisonRecord]):
 
     def usual(self, y: NDArray[Any], first: list[Any], seed: int) -> dict[str, Any]:
         splits = max(2, min(5, int(np.bincount(y).min())))
-        return usual_methods(self.k, ours=self.ours, first=first, inner_splits=splits, seed=seed)
+        return usual_methods(
+            self.k,
+            ours=self.ours,
+            first=first,
+            inner_splits=splits,
+            seed=seed,
+            n_covariates=self.table.n_coded,
+        )
 
-    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:  # noqa: ARG002
-        return np.asarray(model.predict_proba(X))
+    def predict(self, model: Any, X: Any, y: NDArray[Any], given: dict[str, Any]) -> Floats:  # noqa: ARG002
+        return np.asarray(model.predict_proba(X, **given))
 
     def fields(self, values: Floats) -> dict[str, Any]:
         return {"probability": values.tolist()}
@@ -272,9 +220,14 @@ class _Classes(CrossValidation[ComparisonRecord]):
             return {}  # with k="loo" how many features it takes differs between cases
         if not hasattr(ours, "loo_predict_proba"):
             return {}  # each case takes a fit of its own
+        everyone = slice(None)
         fitted = {
-            name: method.fit(self.rows(method, slice(None)), self.table.y)
-            for name, method in with_and_without_correction(ours).items()
+            name: method.fit(
+                self.rows(method, everyone),
+                self.table.y,
+                **self.covariates_for(name, method, everyone),
+            )
+            for name, method in (with_and_without_correction(ours) | features_alone(ours)).items()
             if name in self.methods
         }
         return {
@@ -324,22 +277,10 @@ def comparison_table(
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
     rows = rows_by_method(
         records,
-        lambda group: _losses(np.array([record.probability for record in group]), codes),
+        lambda group: class_losses(np.array([record.probability for record in group]), codes),
         codes.size,
         level=level,
         n_resamples=n_resamples,
         seed=seed,
     )
     return [ComparisonRow(**row) for row in rows]
-
-
-def _losses(p: Floats, codes: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-    """Return the numbers of every case from probabilities (n_repeats, n_samples, n_classes)."""
-    seen = np.eye(p.shape[2])[codes]
-    of_seen = p[:, np.arange(codes.size), codes]
-    return {
-        "log_loss": -np.log(np.clip(of_seen, _LEAST_PROBABILITY, None)),
-        "squared_error": 0.5 * np.sum((p - seen) ** 2, axis=2),
-        "actual_error": ~np.array([most_probable(codes, rows).is_right for rows in p]),
-        "expected_error": 1.0 - p.max(axis=2),
-    }

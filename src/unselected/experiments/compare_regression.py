@@ -1,116 +1,38 @@
 """Which method predicts a real-valued response best: repeated cross-validation."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.base import clone
-from sklearn.dummy import DummyRegressor
-from sklearn.feature_selection import SelectKBest, f_regression
-from sklearn.linear_model import BayesianRidge, LassoCV, LinearRegression, RidgeCV
 from sklearn.model_selection import GroupKFold, KFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate
 from unselected.estimators.inputs import TrainingTable, check_training
+from unselected.estimators.out_of_fold import TAILS, response_losses
 from unselected.estimators.predicting import ResponsePredictions
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.estimators.regressor import SelectiveRegressor
 from unselected.experiments.folds import (
     CrossValidation,
     chosen_methods,
-    columns_needed,
+    features_alone,
     rows_by_method,
     with_and_without_correction,
 )
+from unselected.experiments.usual_regressors import (
+    LEAST_SQUARES,
+    CovariatesAloneRegressor,
+    usual_regressors,
+)
 
-# The ends of the central intervals, and their nominal coverage.
-TAILS = (0.05, 0.95)
+# The nominal coverage of the central intervals.
 PROMISED_COVERAGE = 0.9
 
-# What RidgeCV chooses among, for standardized features.
-_PENALTIES = np.logspace(-2, 7, 28)
-
-# A standard deviation below this part of the response's own counts as this part: a method whose
-# residuals are all 0 would otherwise be certain.
-_LEAST_DEVIATION = 1e-9
-
-MEAN_ONLY = "mean of the response"
-_LINE = "SelectKBest + LinearRegression"
-
 OurRegressor = SelectiveRegressor | SelectiveNaiveRegressor
-
-
-@dataclass
-class NormalAround:
-    """A regressor with a normal distribution around what it predicts, the same for all cases.
-
-    Parameters
-    ----------
-    regressor : estimator
-    deviation : callable
-        Given the fitted regressor, X and y, the standard deviation.
-    """
-
-    regressor: Any
-    deviation: Callable[[Any, NDArray[Any], Floats], float]
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the regressor, and find the standard deviation of its errors."""
-        self.regressor_ = clone(self.regressor).fit(X, y)
-        self.std_ = max(self.deviation(self.regressor_, X, y), _LEAST_DEVIATION * float(np.std(y)))
-        return self
-
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Return what the regressor predicts, and with ``return_std`` standard deviations."""
-        mean = np.asarray(self.regressor_.predict(X), dtype=np.float64)
-        return (mean, np.full(mean.size, self.std_)) if return_std else mean
-
-
-def residual_deviation(fitted: Any, X: NDArray[Any], y: Floats) -> float:
-    """Return sqrt(sum of squared residuals / (n - k - 1)), k the columns that it looks at."""
-    residuals = y - fitted.predict(X)
-    freedom = y.size - len(columns_needed(fitted)) - 1
-    return float(np.sqrt(residuals @ residuals / freedom))
-
-
-def lasso_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
-    """Return the root of the mean squared error by which LassoCV chose its penalty."""
-    return float(np.sqrt(fitted[-1].mse_path_.mean(axis=-1).min()))
-
-
-def ridge_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
-    """Return the root of the mean squared error by which RidgeCV chose its penalty."""
-    return float(np.sqrt(-fitted[-1].best_score_))
-
-
-def usual_regressors(
-    k: int, *, first: Sequence[Any], inner_splits: int, seed: int
-) -> dict[str, Any]:
-    """Return the usual methods; those that select ``k`` features do so inside their fit.
-
-    The steps in ``first`` come first; features are standardized where a penalty or a prior is
-    common to all.
-    """
-    folds = KFold(inner_splits, shuffle=True, random_state=seed)
-
-    def chained(*steps: Any) -> Pipeline:
-        return clone(make_pipeline(*first, *steps))
-
-    best = SelectKBest(f_regression, k=k)
-    ridge = chained(StandardScaler(), RidgeCV(_PENALTIES))
-    return {
-        "SelectKBest + BayesianRidge": chained(best, StandardScaler(), BayesianRidge()),
-        _LINE: NormalAround(chained(best, LinearRegression()), residual_deviation),
-        "LassoCV": NormalAround(chained(StandardScaler(), LassoCV(cv=folds)), lasso_deviation),
-        "RidgeCV": NormalAround(ridge, ridge_deviation),
-        MEAN_ONLY: NormalAround(DummyRegressor(), residual_deviation),
-    }
 
 
 @dataclass(frozen=True)
@@ -156,6 +78,7 @@ def compare_regression(
     k: int,
     regressor: OurRegressor | None = None,
     groups: Any = None,
+    covariates: Any = None,
     n_splits: int = 5,
     n_repeats: int = 10,
     methods: Sequence[str] | None = None,
@@ -186,6 +109,11 @@ def compare_regression(
     groups : array-like of shape (n_samples,), default=None
         Cases of the same group stay together in all folds, and in those inside a
         `SelectiveRegressor`. Methods that choose a penalty do not know of them inside their fits.
+    covariates : table of shape (n_samples, n_covariates), default=None
+        See `SelectiveRegressor.fit`; ``regressor`` may name columns of X instead. Ours are adjusted
+        for them. The usual methods are fitted to what least squares on them leaves of response and
+        features. There are two more methods, "features alone", which is "corrected" without them,
+        and "covariates alone".
     n_splits, n_repeats : int
         Repeated cross-validation.
     methods : sequence of str, default=None
@@ -200,7 +128,8 @@ def compare_regression(
     -------
     records : list of RegressionComparisonRecord
     """
-    table = check_training(SelectiveNaiveRegressor(), X, y, "numbers")
+    named = SelectiveNaiveRegressor(covariates=getattr(regressor, "covariates", None))
+    table = check_training(named, X, y, "numbers", covariates)
     ours = SelectiveNaiveRegressor(k=k) if regressor is None else regressor
     if not isinstance(ours, OurRegressor):
         raise TypeError(
@@ -208,17 +137,27 @@ def compare_regression(
             "SelectiveNaiveRegressor."
         )
     labels = None if groups is None else np.asarray(groups)
-    chosen = _possible_methods(methods, k, _smallest_training_set(table, n_splits, labels))
+    n_training = _smallest_training_set(table, n_splits, labels)
+    chosen = _possible_methods(methods, k, n_training, table.n_coded)
     comparison = _Numbers(table, k, ours, n_splits, chosen, labels)
     return comparison.run(
         n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
     )
 
 
-def regression_method_names() -> list[str]:
-    """Return the names of all methods that `compare_regression` knows, ours first."""
+def regression_method_names(*, covariates: bool = False) -> list[str]:
+    """Return the names of all methods that `compare_regression` knows, ours first.
+
+    Parameters
+    ----------
+    covariates : bool, default=False
+        Whether `compare_regression` is given any.
+    """
     ours = with_and_without_correction(SelectiveNaiveRegressor())
-    return [*ours, *usual_regressors(1, first=(), inner_splits=2, seed=0)]
+    alone = features_alone(SelectiveNaiveRegressor()) if covariates else {}
+    n_covariates = int(covariates)
+    usual = usual_regressors(1, first=(), inner_splits=2, seed=0, n_covariates=n_covariates)
+    return [*ours, *alone, *usual]
 
 
 def _smallest_training_set(table: TrainingTable, n_splits: int, groups: NDArray[Any] | None) -> int:
@@ -238,15 +177,18 @@ def _smallest_training_set(table: TrainingTable, n_splits: int, groups: NDArray[
     return smallest
 
 
-def _possible_methods(methods: Sequence[str] | None, k: int, n_training: int) -> list[str]:
-    chosen = chosen_methods(methods, regression_method_names())
-    if k + 1 < n_training or _LINE not in chosen:
+def _possible_methods(
+    methods: Sequence[str] | None, k: int, n_training: int, n_covariates: int
+) -> list[str]:
+    chosen = chosen_methods(methods, regression_method_names(covariates=n_covariates > 0))
+    if k + n_covariates + 1 < n_training or LEAST_SQUARES not in chosen:
         return chosen
     if methods is None:
-        return [name for name in chosen if name != _LINE]
+        return [name for name in chosen if name != LEAST_SQUARES]
     raise ValueError(
-        f"methods has {_LINE!r}, which with k={k} and training sets of {n_training} cases leaves "
-        "no residuals to estimate a standard deviation from: choose a smaller k, or leave it out."
+        f"methods has {LEAST_SQUARES!r}, which with k={k} and training sets of {n_training} cases "
+        "leaves no residuals to estimate a standard deviation from: choose a smaller k, or leave "
+        "it out."
     )
 
 
@@ -265,14 +207,24 @@ class _Numbers(CrossValidation[RegressionComparisonRecord]):
                 f"y is {y[0]:g} in all {y.size} cases of a training set: take more folds, or cases "
                 "with more responses."
             )
-        return usual_regressors(self.k, first=first, inner_splits=min(5, y.size), seed=seed)
+        return usual_regressors(
+            self.k,
+            first=first,
+            inner_splits=min(5, y.size),
+            seed=seed,
+            n_covariates=self.table.n_coded,
+        )
 
-    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:
+    def predict(self, model: Any, X: Any, y: NDArray[Any], given: dict[str, Any]) -> Floats:
         """Return the numbers of `CASE_FIELDS` for each case."""
-        mean, std = model.predict(X, return_std=True)
+        if isinstance(model, CovariatesAloneRegressor):
+            own = model.law(X)
+            return np.column_stack([own.mean, own.std, *own.ends(), own.log_density(y), own.cdf(y)])
+        mean, std = model.predict(X, return_std=True, **given)
         if isinstance(model, ResponsePredictions):
-            lower, upper = model.predict_quantiles(X, TAILS).T
-            at_response = (model.predict_log_density(X, y), model.predict_cdf(X, y))
+            lower, upper = model.predict_quantiles(X, TAILS, **given).T
+            logs = model.predict_log_density(X, y, **given)
+            at_response = (logs, model.predict_cdf(X, y, **given))
         else:
             law = norm(mean, std)
             lower, upper = law.ppf(TAILS[0]), law.ppf(TAILS[1])
@@ -317,21 +269,21 @@ def regression_table(
     responses = np.asarray(y, dtype=np.float64)
 
     def numbers(group: list[RegressionComparisonRecord]) -> dict[str, NDArray[Any]]:
-        mean, lower, upper, log_density = (
-            np.array([getattr(record, name) for record in group])
-            for name in ("mean", "lower", "upper", "log_density")
-        )
-        return {
-            "log_density": log_density,
-            "rmse": (mean - responses) ** 2,
-            "coverage": (lower <= responses) & (responses <= upper),
-            "width": upper - lower,
-        }
+        return losses_of_records(group, responses)
 
     rows = rows_by_method(
         records, numbers, responses.size, level=level, n_resamples=n_resamples, seed=seed
     )
-    return [RegressionComparisonRow(**row | {"rmse": _root(row["rmse"])}) for row in rows]
+    return [RegressionComparisonRow(rmse=_root(row.pop("squared_error")), **row) for row in rows]
+
+
+def losses_of_records(
+    records: list[RegressionComparisonRecord], y: Floats
+) -> dict[str, NDArray[Any]]:
+    """Return the numbers of every case in every repetition, shape (n_repeats, n_samples)."""
+    fields = ("mean", "lower", "upper", "log_density")
+    told = [[getattr(record, field) for record in records] for field in fields]
+    return response_losses(np.array(told), y)
 
 
 def _root(square: Estimate) -> Estimate:

@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from unselected._typing import Floats
-from unselected.calibration import Estimate
 from unselected.columns.sources import ArrayColumns
+from unselected.estimators.added_value import FEATURES_ALONE
 from unselected.estimators.finding_columns import find_columns
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
 from unselected.experiments.replicates import run_replicates
+from unselected.numerics.resampling import Resamples
 
 
 class RecordOfMethod(Protocol):
@@ -55,6 +57,11 @@ def with_and_without_correction(ours: Any) -> dict[str, Any]:
         "corrected": clone(ours).set_params(correct_selection=True),
         "uncorrected": clone(ours).set_params(correct_selection=False),
     }
+
+
+def features_alone(ours: Any) -> dict[str, Any]:
+    """Return an estimator of this library that is not told of covariates, not fitted."""
+    return {FEATURES_ALONE: clone(ours).set_params(correct_selection=True)}
 
 
 def chosen_methods(methods: Sequence[str] | None, known: Sequence[str]) -> list[str]:
@@ -91,6 +98,9 @@ class CrossValidation(ABC, Generic[R]):
         """Return what the numbers depend on, in plain types, once ``k`` is checked."""
         X, y = self.table.dense, self.table.y
         data = np.ascontiguousarray(X).tobytes() + np.ascontiguousarray(y).tobytes()
+        known = self.table.covariates
+        if known is not None:
+            data += np.ascontiguousarray(known.coded).tobytes()
         return {
             "k": check_whole("k", self.k, 1, X.shape[1], "the number of columns"),
             "n_splits": self.n_splits,
@@ -99,6 +109,7 @@ class CrossValidation(ABC, Generic[R]):
             **{f"parameter {name}": repr(value) for name, value in self.ours.get_params().items()},
             "data": sha256(data).hexdigest(),
             **({} if self.groups is None else {"groups": [str(label) for label in self.groups]}),
+            **({} if known is None else {"covariates": known.coding.to_json()}),
         }
 
     def one_repeat(self, repeat: int, seed: np.random.SeedSequence) -> list[R]:
@@ -113,13 +124,16 @@ class CrossValidation(ABC, Generic[R]):
         tests = []
         for train, test in self.folds(fold_seed).split(X, y, self.groups):
             tests.append(test)
-            made = with_and_without_correction(ours) | self.usual(y[train], first, inner_seed)
+            made = with_and_without_correction(ours) | features_alone(ours)
+            made |= self.usual(y[train], first, inner_seed)
             for name in to_fit:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # f_classif divides by zero if constant
-                    rows, grouped = self.rows(made[name], train), self.grouped(made[name], train)
-                    model = _fitted(name, made[name], rows, y[train], grouped)
-                    values = self.predict(model, self.rows(model, test), y[test])
+                    given = self.covariates_for(name, made[name], train)
+                    given |= self.grouped(made[name], train)
+                    model = _fitted(name, made[name], self.rows(made[name], train), y[train], given)
+                    given = self.covariates_for(name, model, test)
+                    values = self.predict(model, self.rows(model, test), y[test], given)
                 parts.setdefault(name, []).append(values)
                 needed.setdefault(name, []).append(len(columns_needed(model)))
         back = np.argsort(np.concatenate(tests))
@@ -138,9 +152,21 @@ class CrossValidation(ABC, Generic[R]):
         ]
 
     def rows(self, method: Any, cases: Any) -> Any:
-        """Return rows as a method takes them: ours also take the names of columns, for errors."""
+        """Return rows as a method takes them.
+
+        Ours also take the names of columns, for errors. The others find covariates behind the
+        features.
+        """
         X = self.table.dense[cases]
-        return ArrayColumns(X, self.table.names) if isinstance(method, SelectiveEstimator) else X
+        if isinstance(method, SelectiveEstimator):
+            return ArrayColumns(X, self.table.names)
+        return self.table.with_covariates(X, cases)
+
+    def covariates_for(self, name: str, method: Any, cases: Any) -> dict[str, Any]:
+        """Return the covariates of cases for those of our methods that are told of them."""
+        coded = self.table.coded_at(cases)
+        told = isinstance(method, SelectiveEstimator) and name != FEATURES_ALONE
+        return {"covariates": coded} if told and coded is not None else {}
 
     def grouped(self, method: Any, cases: Any) -> dict[str, Any]:
         """Return the groups of cases for methods whose `fit` takes them."""
@@ -149,12 +175,16 @@ class CrossValidation(ABC, Generic[R]):
         return {"groups": self.groups[cases]}
 
     def numbered(self) -> Any:
-        """Return our estimator with ``always_keep`` by number, for the folds have no names."""
-        if self.ours.always_keep is None:
-            return self.ours
+        """Return our estimator with ``always_keep`` by number, for the folds have no names.
+
+        Covariates are no columns of the table any more.
+        """
+        ours = clone(self.ours).set_params(covariates=None)
+        if ours.always_keep is None:
+            return ours
         n_columns = self.table.dense.shape[1]
-        always = find_columns(self.ours.always_keep, self.table.names, n_columns, "always_keep")
-        return clone(self.ours).set_params(always_keep=always.tolist())
+        always = find_columns(ours.always_keep, self.table.names, n_columns, "always_keep")
+        return ours.set_params(always_keep=always.tolist())
 
     def known(self) -> dict[str, OutOfFold]:
         """Return what needs no folds: by default nothing."""
@@ -169,8 +199,8 @@ class CrossValidation(ABC, Generic[R]):
         """Return the usual methods by name, not fitted, for a training set with responses y."""
 
     @abstractmethod
-    def predict(self, model: Any, X: Any, y: NDArray[Any]) -> Floats:
-        """Return a row of numbers for each case of a test set."""
+    def predict(self, model: Any, X: Any, y: NDArray[Any], given: dict[str, Any]) -> Floats:
+        """Return a row of numbers for each case of a test set; ``given`` are its covariates."""
 
     @abstractmethod
     def fields(self, values: Floats) -> dict[str, Any]:
@@ -183,9 +213,9 @@ def imputers(X: NDArray[Any]) -> list[SimpleImputer]:
     return [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
 
 
-def _fitted(name: str, method: Any, X: Any, y: NDArray[Any], grouped: dict[str, Any]) -> Any:
+def _fitted(name: str, method: Any, X: Any, y: NDArray[Any], given: dict[str, Any]) -> Any:
     try:
-        return method.fit(X, y, **grouped)
+        return method.fit(X, y, **given)
     except ValueError as error:
         raise ValueError(
             f"{name!r} cannot be fitted to {len(y)} cases of the cross-validation: {error}"
@@ -193,13 +223,16 @@ def _fitted(name: str, method: Any, X: Any, y: NDArray[Any], grouped: dict[str, 
 
 
 def columns_needed(model: Any) -> set[int]:
-    """Return the columns that a fitted method looks at."""
+    """Return the features that a fitted method looks at; covariates do not count."""
     if isinstance(model, CalibratedClassifierCV):
         members = [columns_needed(member.estimator) for member in model.calibrated_classifiers_]
         return set().union(*members)
-    inner = getattr(model, "regressor_", model)
-    steps = list(inner.named_steps.values()) if isinstance(inner, Pipeline) else [inner]
+    if hasattr(model, "regressor_"):
+        return columns_needed(model.regressor_)
+    steps = list(model.named_steps.values()) if isinstance(model, Pipeline) else [model]
     for step in steps:
+        if isinstance(step, ColumnTransformer):
+            return columns_needed(step.named_transformers_["features"])
         if hasattr(step, "get_support"):
             return set(step.get_support(indices=True).tolist())
     return set(np.flatnonzero(getattr(steps[-1], "coef_", ())).tolist())
@@ -233,21 +266,15 @@ def rows_by_method(
     level, n_resamples, seed
         Of the intervals.
     """
-    picks = np.random.default_rng(seed).integers(n_cases, size=(n_resamples, n_cases))
+    resamples = Resamples.draw(n_cases, n_resamples=n_resamples, seed=seed)
     return [
         {
             "method": method,
             "features_needed": float(np.mean([record.features_needed for record in group])),
             **{
-                name: _mean_with_interval(values.mean(axis=0), picks, level)
+                name: resamples.mean(values.mean(axis=0)).estimate(level)
                 for name, values in numbers(group).items()
             },
         }
         for method, group in by_method(records).items()
     ]
-
-
-def _mean_with_interval(per_case: Floats, picks: NDArray[np.int64], level: float) -> Estimate:
-    means = per_case[picks].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(per_case.mean()), float(low), float(high), level)

@@ -273,7 +273,6 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
     def from_json(cls, entries: Entries) -> Self:
         """Return a model from its entries, each checked."""
         G = len(check_list(entries["sizes"], "sizes"))
-        classes = parse_classes(entries["classes"], G)
         covariates = parse_class_covariates(entries["covariates"], G)
         statistic: Statistic = "|COR|" if G == 2 else "F"
         moments = parse_adjusted_moments(entries["moments"], covariates.basis.size, G, statistic)
@@ -285,6 +284,6 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
             covariates=covariates,
             pseudocounts=np.array([parse_prior(count, "pseudocounts") for count in pseudocounts]),
             sizes=check_wholes(entries["sizes"], "sizes", G, 1, MOST_CASES),
-            classes=classes,
+            classes=parse_classes(entries["classes"], G),
             names=parse_names(entries["names"], moments.size),
         )

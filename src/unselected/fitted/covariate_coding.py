@@ -285,6 +285,12 @@ class CovariateCoding:
         coded = [column.encode(table) for column in self.columns]
         return np.hstack([np.empty((table.n_cases, 0)), *coded])
 
+    @property
+    def listed(self) -> str:
+        """The names in a sentence: "age, sex and batch"."""
+        *others, last = self.names
+        return f"{', '.join(others)} and {last}" if others else last
+
     def in_words(self) -> list[str]:
         """Return the coding of each covariate in words."""
         return [column.in_words() for column in self.columns]

@@ -278,7 +278,8 @@ class FittedStack(FittedClasses):
         if "centers" not in told:
             return self.main._own_cells(told)
         each = zip(self.classes, told["centers"], strict=True)
-        return {f"center in {label}": short(value) for label, value in each}
+        center = "adjusted center" if self.n_covariates else "center"
+        return {f"{center} in {label}": short(value) for label, value in each}
 
     @property
     def priors(self) -> Entries:

@@ -10,5 +10,6 @@ increasing         roots of increasing functions
 interpolation      polynomials through the nearest known values
 kernels            compiled loops (numba), where they pay
 quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
+resampling         means over cases, with intervals from resampled cases or groups
 slice_sampling     slice and elliptical slice sampling
 """

@@ -37,14 +37,18 @@ class CaseIntervals:
 
     @classmethod
     def of(
-        cls, fitted: SelectiveBernoulliNB | SelectiveGaussianNB, X: Any, y: NDArray[np.intp]
+        cls,
+        fitted: SelectiveBernoulliNB | SelectiveGaussianNB,
+        X: Any,
+        y: NDArray[np.intp],
+        covariates: Any = None,
     ) -> "CaseIntervals":
         """Leave out each of ten folds of the cases that a classifier was fitted to."""
         model = fitted
         with warnings.catch_warnings():
             if fitted.k == "loo":
                 warnings.simplefilter("ignore", UserWarning)  # the first fit has told them
-                model = clone(fitted).set_params(k=fitted.k_).fit(X, y)
+                model = clone(fitted).set_params(k=fitted.k_).fit(X, y, covariates)
             # The verdict says that an earlier selection cannot be repeated.
             warnings.filterwarnings("ignore", message="preselected_from", category=UserWarning)
             found = model.cv_predict_proba_interval(PredefinedSplit(dealt(y, N_FOLDS)), level=LEVEL)

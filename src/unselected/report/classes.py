@@ -11,10 +11,11 @@ from sklearn.base import clone
 from unselected._typing import Floats
 from unselected.calibration import DecileRow, decile_table, most_probable
 from unselected.dependence.diagnosis import Writer, as_keyword
+from unselected.estimators.added_value import AddedValue
 from unselected.estimators.classifier import SelectiveClassifier
-from unselected.experiments import ComparisonRow, compare, comparison_table
-from unselected.experiments.compare import OurClassifier
+from unselected.experiments import ComparisonRow, class_added_value, compare, comparison_table
 from unselected.experiments.folds import by_method
+from unselected.experiments.usual_classifiers import OurClassifier
 from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
 from unselected.report.averages import AverageOfModels
 from unselected.report.cases import CaseIntervals
@@ -31,7 +32,10 @@ from unselected.report.page import (
 from unselected.report.paper_models import PaperModel
 from unselected.report.shared import (
     BOTH,
+    added_sections,
+    added_sentences,
     best_sentence,
+    coding_of,
     column_names,
     comparison_table_of,
     feature_table,
@@ -49,6 +53,8 @@ _SEEN = {
     "centers": "typical value in {} (n known)",
     "means": "mean in {} (n known)",
 }
+# The same at the means of the covariates.
+_ADJUSTED = {"centers": "adjusted typical value in {}", "means": "adjusted mean in {}"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ class Findings:
 
     ``y`` holds the numbers of the classes, and ``probability``, for each method, the
     cross-validated probabilities of all classes, averaged over the repetitions, a row for each
-    case. ``own`` is what is said of this kind of classifier only.
+    case. ``own`` is what is said of this kind of classifier only, ``added`` what features add to
+    covariates where there are any.
     """
 
     corrected: OurClassifier
@@ -67,6 +74,7 @@ class Findings:
     rows: dict[str, ComparisonRow]
     settings: dict[str, Any]
     own: PaperModel | AverageOfModels
+    added: AddedValue | None = None
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
@@ -93,6 +101,7 @@ class Findings:
                 f"{loss:.3f} against {frequencies.log_loss.value:.3f}: where it was wrong it was "
                 f"far too confident. {self.own.on_failure}"
             )
+        sentences += added_sentences(self.added)
         sentences += preselected_sentences(self.corrected, "the actual error rates", "low")
         return [*sentences, best_sentence(self.rows, "log_loss", "log loss", -1)]
 
@@ -100,12 +109,13 @@ class Findings:
         """Return the headings below the verdict, and the HTML under each."""
         return [
             ("Pictures", pictures(_figures(self))),
+            *added_sections(self.added, coding_of(self.corrected)),
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
             *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            ("Method", method_section("class", self.own.on_dependence)),
+            ("Method", method_section("class", self.own.on_dependence, adjusted=bool(self.added))),
         ]
 
 
@@ -115,6 +125,7 @@ def examine(
     *,
     classifier: OurClassifier,
     groups: Any = None,
+    covariates: Any = None,
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
@@ -133,6 +144,8 @@ def examine(
         What to fit; it is not changed.
     groups : array-like, default=None
         Cases of the same group stay together in all folds; for a `SelectiveClassifier`.
+    covariates : table, default=None
+        See `SelectiveClassifier.fit`; ``classifier`` may name columns of X instead.
     names : sequence of str, default=None
         Names of the columns of X.
     n_splits, n_repeats, seed
@@ -149,7 +162,9 @@ def examine(
     findings : Findings
     """
     grouped = {} if groups is None else {"groups": groups}
-    corrected = clone(classifier).set_params(correct_selection=True).fit(X, y, **grouped)
+    corrected = clone(classifier).set_params(correct_selection=True)
+    corrected.fit(X, y, covariates=covariates, **grouped)
+    coding = coding_of(corrected)
     names = column_names(corrected, names)
     records = compare(
         X,
@@ -157,6 +172,7 @@ def examine(
         k=max(1, corrected.selection_.indices.size),
         classifier=classifier,
         groups=groups,
+        covariates=covariates,
         n_splits=n_splits,
         n_repeats=n_repeats,
         seed=seed,
@@ -175,13 +191,24 @@ def examine(
         y=codes,
         probability=probability,
         rows={row.method: row for row in comparison_table(records, y, seed=seed)},
-        settings=settings_of(classifier, seed, folds, provenance),
-        own=_own_findings(corrected, X, y, probability["corrected"], groups is not None, writer),
+        settings=settings_of(classifier, coding, seed, folds, provenance),
+        own=_own_findings(
+            corrected, X, y, covariates, probability["corrected"], groups is not None, writer
+        ),
+        added=None
+        if coding is None
+        else class_added_value(records, y, coding.names, groups=groups, seed=seed),
     )
 
 
 def _own_findings(
-    corrected: OurClassifier, X: Any, y: Any, probability: Floats, grouped: bool, writer: Writer
+    corrected: OurClassifier,
+    X: Any,
+    y: Any,
+    covariates: Any,
+    probability: Floats,
+    grouped: bool,
+    writer: Writer,
 ) -> PaperModel | AverageOfModels:
     """Return what is said of this kind of classifier only."""
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
@@ -189,9 +216,9 @@ def _own_findings(
         return AverageOfModels(corrected, codes, probability, grouped, writer)
     return PaperModel(
         corrected=corrected,
-        uncorrected=clone(corrected).set_params(correct_selection=False).fit(X, y),
+        uncorrected=clone(corrected).set_params(correct_selection=False).fit(X, y, covariates),
         dependence=replace(corrected.dependence_report(), writer=writer),
-        cases=CaseIntervals.of(corrected, X, codes),
+        cases=CaseIntervals.of(corrected, X, codes, covariates),
     )
 
 
@@ -232,11 +259,13 @@ def _comparison(findings: Findings) -> str:
 
 def _features(findings: Findings) -> str:
     model = findings.corrected
+    adjusted = coding_of(model) is not None
     described = model.panel().predictor.fitted.describe(model.scores_)
     kinds = {_kind_of(told) for told in described}
-    words = [words for kind, words in _SEEN.items() if kind in kinds]
+    shown = _ADJUSTED if adjusted else _SEEN
+    words = [words for kind, words in shown.items() if kind in kinds]
     header = [" or ".join(each.format(label) for each in words) for label in model.classes_]
-    return feature_table(model, findings.names, header, _seen)
+    return feature_table(model, findings.names, header, _adjusted if adjusted else _seen)
 
 
 def _kind_of(told: dict[str, Any]) -> str:
@@ -251,6 +280,11 @@ def _seen(told: dict[str, Any]) -> list[str]:
     if kind == "ones":
         return [f"{ones} of {n}" for ones, n in each]
     return [f"{digits(value)} ({n})" for value, n in each]
+
+
+def _adjusted(told: dict[str, Any]) -> list[str]:
+    """Return what was seen of a feature in each class, at the means of the covariates."""
+    return [digits(value) for value in told[_kind_of(told)]]
 
 
 def _calibration(findings: Findings) -> str:

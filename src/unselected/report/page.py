@@ -75,14 +75,16 @@ def settings_table(settings: dict[str, Any]) -> str:
     return table(("setting", "value"), rows)
 
 
-def method_section(response: str, dependence: str = "") -> str:
+def method_section(response: str, dependence: str = "", *, adjusted: bool = False) -> str:
     """Return what was done, in words, also about dependence between features; the reference."""
     last = "It does not remove the bias that dependence between features causes."
+    given = ", given the covariates," if adjusted else ""
     return paragraph(
-        f"The features most related to the {response} were selected, and a naive Bayes model was "
-        "conditioned on the selected features and on the fact that each of the others looked too "
-        "weak to be selected. That second part removes the bias that selection causes: part of "
-        f"what is selected out of many features looks good by chance only. {dependence or last}"
+        f"The features most related to the {response}{given} were selected, and a naive Bayes "
+        "model was conditioned on the selected features and on the fact that each of the others "
+        "looked too weak to be selected. That second part removes the bias that selection causes: "
+        "part of what is selected out of many features looks good by chance only. "
+        f"{dependence or last}"
     ) + paragraph(CITATION)
 
 

@@ -11,15 +11,18 @@ from sklearn.base import clone
 from unselected._typing import Floats
 from unselected.calibration import RegressionSummary, summarize_regression
 from unselected.dependence.diagnosis import Writer, as_keyword
+from unselected.estimators.added_value import AddedValue
 from unselected.estimators.regressor import SelectiveRegressor
 from unselected.experiments import (
     RegressionComparisonRecord,
     RegressionComparisonRow,
     compare_regression,
     regression_table,
+    response_added_value,
 )
-from unselected.experiments.compare_regression import MEAN_ONLY, PROMISED_COVERAGE, OurRegressor
+from unselected.experiments.compare_regression import PROMISED_COVERAGE, OurRegressor
 from unselected.experiments.folds import by_method
+from unselected.experiments.usual_regressors import MEAN_ONLY
 from unselected.numerics.quadrature import log_sum
 from unselected.plots import CoverageDisplay, PITDisplay, PredictedActualDisplay
 from unselected.report.page import (
@@ -36,7 +39,10 @@ from unselected.report.page import (
 from unselected.report.regressions import AverageOfRegressions, PaperRegression
 from unselected.report.shared import (
     BOTH,
+    added_sections,
+    added_sentences,
     best_sentence,
+    coding_of,
     column_names,
     comparison_table_of,
     feature_table,
@@ -75,7 +81,8 @@ class CrossValidated:
 class RegressionFindings:
     """What a report says: the corrected regressor on all cases, and methods cross-validated.
 
-    ``own`` is what is said of this kind of regressor only.
+    ``own`` is what is said of this kind of regressor only, ``added`` what features add to
+    covariates where there are any.
     """
 
     corrected: OurRegressor
@@ -85,6 +92,7 @@ class RegressionFindings:
     rows: dict[str, RegressionComparisonRow]
     settings: dict[str, Any]
     own: AverageOfRegressions | PaperRegression
+    added: AddedValue | None = None
 
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in sentences."""
@@ -98,6 +106,7 @@ class RegressionFindings:
                 "The overconfidence that remains after the correction does not come from the "
                 f"selection. {self.own.on_overconfidence}"
             )
+        sentences += added_sentences(self.added)
         sentences += preselected_sentences(self.corrected, "the errors", "small")
         best = best_sentence(self.rows, "log_density", "mean log density", 1)
         return [*sentences, best + _no_more_than_chance(self)]
@@ -106,12 +115,16 @@ class RegressionFindings:
         """Return the headings below the verdict, and the HTML under each."""
         return [
             ("Pictures", pictures(_figures(self))),
+            *added_sections(self.added, coding_of(self.corrected)),
             ("Methods compared", _comparison(self)),
             ("Selected features", _features(self)),
             ("Calibration", _calibration(self)),
             *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            ("Method", method_section("response", self.own.on_dependence)),
+            (
+                "Method",
+                method_section("response", self.own.on_dependence, adjusted=bool(self.added)),
+            ),
         ]
 
 
@@ -121,6 +134,7 @@ def examine_regression(
     *,
     regressor: OurRegressor,
     groups: Any = None,
+    covariates: Any = None,
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
@@ -139,6 +153,8 @@ def examine_regression(
         What to fit; it is not changed.
     groups : array-like, default=None
         Cases of the same group stay together in all folds; for a `SelectiveRegressor`.
+    covariates : table, default=None
+        See `SelectiveRegressor.fit`; ``regressor`` may name columns of X instead.
     names : sequence of str, default=None
         Names of the columns of X.
     n_splits, n_repeats, seed
@@ -155,7 +171,9 @@ def examine_regression(
     findings : RegressionFindings
     """
     grouped = {} if groups is None else {"groups": groups}
-    corrected = clone(regressor).set_params(correct_selection=True).fit(X, y, **grouped)
+    corrected = clone(regressor).set_params(correct_selection=True)
+    corrected.fit(X, y, covariates=covariates, **grouped)
+    coding = coding_of(corrected)
     names = column_names(corrected, names)
     responses = np.asarray(y, dtype=np.float64)
     records = compare_regression(
@@ -164,6 +182,7 @@ def examine_regression(
         k=max(1, corrected.selection_.indices.size),
         regressor=regressor,
         groups=groups,
+        covariates=covariates,
         n_splits=n_splits,
         n_repeats=n_repeats,
         seed=seed,
@@ -177,21 +196,23 @@ def examine_regression(
         predictions={name: _averaged(group) for name, group in by_method(records).items()},
         rows={row.method: row for row in regression_table(records, responses, seed=seed)},
         settings=settings_of(
-            regressor, seed, f"{n_repeats} x {n_splits}-fold{together}", provenance
+            regressor, coding, seed, f"{n_repeats} x {n_splits}-fold{together}", provenance
         ),
-        own=_own_findings(corrected, X, y, groups is not None, writer),
+        own=_own_findings(corrected, X, y, covariates, groups is not None, writer),
+        added=None
+        if coding is None
+        else response_added_value(records, y, coding.names, groups=groups, seed=seed),
     )
 
 
 def _own_findings(
-    corrected: OurRegressor, X: Any, y: Any, grouped: bool, writer: Writer
+    corrected: OurRegressor, X: Any, y: Any, covariates: Any, grouped: bool, writer: Writer
 ) -> AverageOfRegressions | PaperRegression:
     """Return what is said of this kind of regressor only."""
     if isinstance(corrected, SelectiveRegressor):
         return AverageOfRegressions(corrected, grouped, writer)
-    return PaperRegression(
-        corrected, clone(corrected).set_params(correct_selection=False).fit(X, y)
-    )
+    uncorrected = clone(corrected).set_params(correct_selection=False).fit(X, y, covariates)
+    return PaperRegression(corrected, uncorrected)
 
 
 def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
@@ -268,8 +289,10 @@ def _comparison(findings: RegressionFindings) -> str:
 
 
 def _features(findings: RegressionFindings) -> str:
-    own = findings.own
-    return feature_table(findings.corrected, findings.names, own.feature_header, own.feature_cells)
+    own, header = findings.own, findings.own.feature_header
+    if coding_of(findings.corrected) is not None:
+        header = tuple(name.replace("slope", "adjusted slope") for name in header)
+    return feature_table(findings.corrected, findings.names, header, own.feature_cells)
 
 
 def _calibration(findings: RegressionFindings) -> str:

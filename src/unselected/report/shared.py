@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from unselected import __version__
 from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
+from unselected.estimators.added_value import AddedValue
 from unselected.estimators.selecting import SelectiveEstimator
+from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import score_text
 from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
 from unselected.report.page import (
@@ -44,8 +46,45 @@ def column_names(fitted: SelectiveEstimator, names: Names | None) -> Names:
     return names
 
 
+def coding_of(fitted: SelectiveEstimator) -> CovariateCoding | None:
+    """Return how the covariates of a fitted estimator are coded; None where it has none."""
+    coding: CovariateCoding | None = fitted.panel().predictor.coding
+    return coding
+
+
+def added_sentences(added: AddedValue | None) -> list[str]:
+    """Return what the features add to the covariates, where there are any."""
+    return [] if added is None else added.in_words()[:1]
+
+
+def added_sections(
+    added: AddedValue | None, coding: CovariateCoding | None
+) -> list[tuple[str, str]]:
+    """Return the section on covariates and what features add to them, where there are any."""
+    if added is None or coding is None:
+        return []
+    words = (
+        "Features are scored, kept and modelled given the covariates, and effects are adjusted for "
+        f"them. Coding: {'; '.join(coding.in_words())}. All methods compared below have them too, "
+        "but for 'features alone' and those that use no columns."
+    )
+    how = (
+        "Cross-validated in the same folds: covariates alone, features alone, and both. "
+        "Differences are paired by case, with intervals from resampled cases."
+    )
+    sentences = "".join(map(paragraph, added.in_words()))
+    content = paragraph(words) + sentences + paragraph(how) + table(added.header, added.rows())
+    return [(f"What the features add to {coding.listed}", content)]
+
+
+def adjusted_for(coding: CovariateCoding | None) -> str:
+    """Return what is said of an effect in the presence of covariates."""
+    return "" if coding is None else f", adjusted for {coding.listed}"
+
+
 def settings_of(
     estimator: SelectiveEstimator,
+    coding: CovariateCoding | None,
     seed: int,
     cross_validation: str,
     provenance: dict[str, Any] | None,
@@ -58,6 +97,7 @@ def settings_of(
         "cross-validation": cross_validation,
         "model": type(estimator).__name__,
         **{name: repr(value) for name, value in estimator.get_params().items()},
+        **({} if coding is None else {"covariates": "; ".join(coding.in_words())}),
         "unselected": __version__,
         "python": platform.python_version(),
         **packages,
@@ -110,6 +150,8 @@ def feature_table(
     """
     correlations = fitted.selection_.statistic == "|COR|"
     score, show = ("|correlation|", decimals) if correlations else ("F statistic", digits)
+    if coding_of(fitted) is not None:
+        score = f"adjusted {score}"
     described = fitted.panel().predictor.fitted.describe(fitted.scores_)
     order = np.argsort(-fitted.scores_, kind="stable")
     rows = [
@@ -168,5 +210,8 @@ def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
     # Columns have units of their own, which do not share an axis.
     left_out = ("log_odds_ratio", "raw_difference")
     shown = [name for name in effects.effects if not name.startswith(left_out)][:_MOST_EFFECTS]
-    caption = "Effects of the kept features, at face value and with selection accounted for"
+    adjusted = adjusted_for(coding_of(corrected))
+    caption = (
+        f"Effects of the kept features{adjusted}, at face value and with selection accounted for"
+    )
     return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]
