@@ -52,6 +52,7 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/classifier.py
 	$(BIN)/python validation/regressor.py
 	$(BIN)/python validation/effects.py
+	$(BIN)/python validation/binary_covariates.py
 	$(BIN)/python validation/latent.py
 	$(BIN)/python validation/latent_factor.py
 
