@@ -53,6 +53,7 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/regressor.py
 	$(BIN)/python validation/effects.py
 	$(BIN)/python validation/covariates.py
+	$(BIN)/python validation/binary_covariates.py
 	$(BIN)/python validation/latent.py
 	$(BIN)/python validation/latent_factor.py
 
