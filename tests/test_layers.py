@@ -15,7 +15,7 @@ FLOORS = [
     ["columns"],
     ["statistics"],
     ["selection"],
-    ["omission"],
+    ["condition", "omission"],
     ["models"],
     ["dependence"],
     ["fitted"],
