@@ -43,7 +43,16 @@ def on_numbers():
     return examine_regression(X, y, regressor=SelectiveNaiveRegressor(k=10), **FOLDS)
 
 
-@pytest.fixture(scope="module", params=[on_bits, on_several_classes, on_numbers])
+def on_covariates():
+    rng = np.random.default_rng(0)
+    y, batch = np.arange(60) % 2, rng.choice(["a batch with a long name", "b2", "b3"], 60)
+    X = rng.normal(size=(60, 200)) + (batch == "b2")[:, np.newaxis]
+    X[:, :6] += 0.7 * y[:, np.newaxis]
+    covariates = {"age": rng.integers(30, 80, 60), "batch": batch}
+    return examine(X, y, classifier=SelectiveGaussianNB(k=10), covariates=covariates, **FOLDS)
+
+
+@pytest.fixture(scope="module", params=[on_bits, on_several_classes, on_numbers, on_covariates])
 def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report(request.param(), title="A report"), encoding="utf-8")
