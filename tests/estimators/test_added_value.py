@@ -67,7 +67,7 @@ def test_classes_are_judged_by_fits_to_the_other_cases(model):
             losses[name][test] = -np.log(p[np.arange(test.size), codes[test]])
     told = measure(added, "log loss")
     # The front door adjusts features in part as in all cases.
-    close = {"rel": 1e-3 if isinstance(model, SelectiveClassifier) else 1e-6}
+    close = {"rel": 1e-6}
     assert told.covariates_alone.value == pytest.approx(losses[COVARIATES_ALONE].mean())
     assert told.features_alone.value == pytest.approx(losses[FEATURES_ALONE].mean(), **close)
     assert told.both.value == pytest.approx(losses[BOTH_TOGETHER].mean(), **close)
@@ -103,7 +103,7 @@ def test_responses_are_judged_by_fits_to_the_other_cases(model):
     density, rmse, coverage = added.measures
     for place, name in enumerate(("covariates_alone", "both")):
         # The front door adjusts features in part as in all cases.
-        close = {"rel": 1e-3 if isinstance(model, SelectiveRegressor) else 1e-6}
+        close = {"rel": 1e-6}
         assert getattr(density, name).value == pytest.approx(logs[place].mean(), **close)
         errors = np.sqrt(np.mean((mean[place] - y) ** 2))
         assert getattr(rmse, name).value == pytest.approx(errors, **close)

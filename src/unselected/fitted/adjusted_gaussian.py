@@ -173,11 +173,11 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
     def given_covariates(self, rows: NDArray[Any]) -> GivenCovariates:
         """Return what features would be with the mean covariates, and how uncertain that is."""
         values, coded = self._split(rows)
-        Z = self.covariates.basis.apply(coded)
-        inverse = self.moments.complete.inverse[..., 0]
-        leverage = np.einsum("ni,ij,nj->n", Z, inverse, Z)
-        scale = np.sqrt((1.0 + leverage) / (1.0 + inverse[0, 0]))
-        return GivenCovariates(values - Z[:, 1:] @ self._slopes[1:], scale)
+        Z, complete = self.covariates.basis.apply(coded), self.moments.complete
+        leverage = np.einsum("ni,ij,nj->n", Z, complete.inverse[..., 0], Z)
+        scale = np.sqrt((1.0 + leverage) / (1.0 + 1.0 / complete.n[0]))
+        away = Z - self.moments.mean_covariates
+        return GivenCovariates(values - away @ self._slopes, scale)
 
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
         """Return correlations and variances of the kept columns given class and covariates."""

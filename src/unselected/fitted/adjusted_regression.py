@@ -86,7 +86,7 @@ class FittedAdjustedRegression(ExactRealFitted, FittedResponse):
     @property
     def response_mean(self) -> float:
         """The mean response at the means of the covariates."""
-        return float(self.response_coefficients[0])
+        return float(self.response_coefficients @ self.moments.mean_covariates)
 
     @property
     def response_inverse(self) -> Floats:
@@ -99,9 +99,9 @@ class FittedAdjustedRegression(ExactRealFitted, FittedResponse):
         features = self.model.condition(self.moments.contrasts(), self.event)
         coefficients, inverse = self.response_coefficients, self.response_inverse
         rank = int(self.moments.complete.rank[0])
-        leverage = float(inverse[0, 0])
-        law_of_y = (self.n_samples, float(coefficients[0]), self.unit, rank, leverage)
-        posterior = regression_posterior(features, *law_of_y)
+        posterior = regression_posterior(
+            features, self.n_samples, self.response_mean, self.unit, rank
+        )
         return AdjustedRegression(posterior, self.basis, coefficients, inverse)
 
     @property
@@ -118,7 +118,7 @@ class FittedAdjustedRegression(ExactRealFitted, FittedResponse):
         values lie where they do at the means of the covariates.
         """
         nodes, weights = self.nodes.of_features()
-        code = self.response_coefficients[:1] / self.unit
+        code = np.array([self.response_mean / self.unit])
         here, there = nodes.law(code), nodes.law(code + 1.0)
         varying, own = here.varying, weights[here.varying]
         intercept, slope = np.zeros((2, varying.size))

@@ -211,11 +211,15 @@ class AdjustedMoments(Moments):
             + design.C @ slopes
         )
 
+    @property
+    def mean_covariates(self) -> Floats:
+        """The mean of z over the cases, shape (m,), whatever the cases that the basis is from."""
+        gram = np.linalg.pinv(self.complete.inverse[..., 0], rcond=1e-10, hermitian=True)
+        return np.asarray(gram[0] / self.complete.n[0], dtype=np.float64)
+
     def contrasts(self) -> AdjustedContrasts:
         """Return the contrasts, for new cases with the means of the covariates."""
         g, k = self.geometry, self.size
-        z = np.zeros(len(self.offset))
-        z[0] = 1.0
         n = np.broadcast_to(g.n.astype(np.float64), (k,))
         expected = np.moveaxis(self.expected[:, :, np.newaxis] + g.along, -1, 0)
         return AdjustedContrasts(
@@ -232,7 +236,7 @@ class AdjustedMoments(Moments):
             coefficients=self.offset.T,
             expected=expected,
             inverse=np.moveaxis(g.inverse, -1, 0),
-        ).at(z)
+        ).at(self.mean_covariates)
 
 
 def _terms(geometry: Geometry) -> Floats:

@@ -61,9 +61,18 @@ def on_numbers_by_the_front_door():
     return examine_regression(table, y, regressor=SelectiveRegressor(k=10), **FOLDS)
 
 
+def on_covariates():
+    rng = np.random.default_rng(0)
+    y, batch = np.arange(60) % 2, rng.choice(["a batch with a long name", "b2", "b3"], 60)
+    X = rng.normal(size=(60, 200)) + (batch == "b2")[:, np.newaxis]
+    X[:, :6] += 0.7 * y[:, np.newaxis]
+    covariates = {"age": rng.integers(30, 80, 60), "batch": batch}
+    return examine(X, y, classifier=SelectiveGaussianNB(k=10), covariates=covariates, **FOLDS)
+
+
 @pytest.fixture(
     scope="module",
-    params=[on_bits, on_several_classes, on_numbers, on_numbers_by_the_front_door],
+    params=[on_bits, on_several_classes, on_numbers, on_numbers_by_the_front_door, on_covariates],
 )
 def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
