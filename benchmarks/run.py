@@ -9,6 +9,7 @@ import argparse
 import warnings
 from collections.abc import Callable
 
+from adjusted import bench_covariates
 from chains import bench_factor
 from clusters import bench_cluster
 from fits import (
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "real": bench_real,
     "response": bench_real_response,
     "wide-real": bench_wide_real,
+    "covariates": bench_covariates,
     "front-door": bench_front_door,
     "leave-one-out": bench_leave_one_out,
     "reading": bench_reading,

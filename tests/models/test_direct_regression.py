@@ -86,3 +86,16 @@ def test_no_features_and_constant_responses():
     location, squares = empty.laws(np.zeros((2, 0)))
     np.testing.assert_allclose(location, 2.0)
     np.testing.assert_allclose(squares, np.var(np.arange(5.0)) * 6.0 / 4.0)
+
+
+@pytest.mark.parametrize("k", [4, 40])
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_large_ridges_do_not_magnify_rounding(k, quadratic, seed):
+    """The order of columns changes how sums are rounded, and no more; also with exact fits."""
+    rng = np.random.default_rng(seed)
+    X, y, new = rng.normal(size=(30, k)), rng.normal(size=30), rng.normal(size=(7, k))
+    order = rng.permutation(k)
+    ours = DirectRegression.fit(X, y, quadratic=quadratic).laws(new)
+    turned = DirectRegression.fit(X[:, order], y, quadratic=quadratic).laws(new[:, order])
+    for one, other in zip(ours, turned, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)

@@ -148,9 +148,9 @@ def test_compiled_sums_of_any_number_of_rows(rows, seed):
     """Rows are taken four at a time: what is left over counts once."""
     compiled = pytest.importorskip("unselected.numerics.compiled")
     rng = np.random.default_rng(seed)
-    X, factors = rng.normal(size=(rows, 600)), rng.normal(size=(rows, 3))
-    center, products, squares = X[0].copy(), np.zeros((3, 600)), np.zeros(600)
-    starts = 600 * np.arange(rows)
+    X, factors = rng.normal(size=(rows, 5000)), rng.normal(size=(rows, 6))
+    center, products, squares = X[0].copy(), np.zeros((6, 5000)), np.zeros(5000)
+    starts = 5000 * np.arange(rows)
     compiled.sum_products(X.ravel(), starts, factors, center, products, squares)
     np.testing.assert_allclose(products, factors.T @ (X - center), atol=1e-12)
     np.testing.assert_allclose(squares, np.sum((X - center) ** 2, axis=0), rtol=1e-12)

@@ -1,7 +1,7 @@
 """The posterior of tau (and of the common variance) as weighted nodes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -50,6 +50,9 @@ class GaussianPosterior:
         Of the kept features.
     event : RealEvent
     model : GaussianPrior
+    at_means : GaussianPosterior or None
+        The posterior for cases with the means of the covariates, whose nodes these are; None where
+        it is this one.
     """
 
     log_alpha: Floats
@@ -60,6 +63,7 @@ class GaussianPosterior:
     contrasts: Contrasts
     event: RealEvent
     model: GaussianPrior
+    at_means: "GaussianPosterior | None" = field(default=None, kw_only=True)
 
     _of_nodes: ClassVar[tuple[str, ...]] = (
         "log_alpha",
@@ -87,13 +91,16 @@ class GaussianPosterior:
     def wide(self) -> "GaussianPosterior":
         """The same posterior on many more nodes, over all values of tau that the prior allows.
 
-        A row far from all training cases can make values of tau likely that these exclude.
+        A row far from all training cases can make values of tau likely that these exclude. The
+        nodes are the same for all covariates.
         """
-        return _cover(self)
+        if self.at_means is None:
+            return _cover(self)
+        return replace(self.at_means.wide, contrasts=self.contrasts)
 
     def at(self, z: Floats) -> Self:
         """Return the posterior for new cases with the covariates z (m,)."""
-        return replace(self, contrasts=self.contrasts.at(z))
+        return replace(self, contrasts=self.contrasts.at(z), at_means=self.at_means or self)
 
     def on_few_nodes(self, n: int) -> "GaussianPosterior":
         """Return nearly the same posterior on the n nodes of a Gauss rule.

@@ -14,8 +14,8 @@ _compile = njit(nogil=True, cache=True)
 # The number of bits whose sum fits into a byte.
 _MOST_BITS = 255
 _FOUR = 4
-# Columns whose differences fit into the fastest memory.
-_TOGETHER = 512
+# Columns whose sums of products stay in the second-level cache.
+_TOGETHER = 4096
 
 
 @_compile
@@ -137,42 +137,71 @@ def sum_rows(flat, starts, sizes, y, center, total, squares, products):
 
 
 @_compile
-def sum_products(flat, starts, factors, center, products, squares):
-    """Add the products of differences from ``center`` (width,) with factors, and their squares.
-
-    ``factors`` has a row for each row of the table, ``products`` a row for each of its columns.
-    Differences of four rows and a few columns are computed once for all factors.
-    """
-    w, n = center.size, starts.size
-    a, b, c, d = np.empty((4, _TOGETHER))
-    for first in range(0, w, _TOGETHER):
-        size = min(_TOGETHER, w - first)
-        m, own = center[first : first + size], squares[first : first + size]
-        for i in range(0, n, _FOUR):
-            some = min(_FOUR, n - i)
-            _differences(flat, starts[i] + first, m, a)
-            _differences(flat, starts[i + min(1, some - 1)] + first, m, b)
-            _differences(flat, starts[i + min(2, some - 1)] + first, m, c)
-            _differences(flat, starts[i + min(3, some - 1)] + first, m, d)
-            one, two, three = 1.0 * (some > 1), 1.0 * (some > 2), 1.0 * (some > 3)
-            for j in range(size):
-                own[j] += (a[j] * a[j] + one * (b[j] * b[j])) + (
-                    two * (c[j] * c[j]) + three * (d[j] * d[j])
-                )
-            for f in range(factors.shape[1]):
-                to = products[f, first : first + size]
-                p, q = factors[i, f], one * factors[i + min(1, some - 1), f]
-                r = two * factors[i + min(2, some - 1), f]
-                s = three * factors[i + min(3, some - 1), f]
-                for j in range(size):
-                    to[j] += (a[j] * p + b[j] * q) + (c[j] * r + d[j] * s)
+def _add_four_products(rows, center, factors, first, second, third, squares):
+    a, b, c, d = rows
+    p, q, r, s = factors[0, 0], factors[1, 0], factors[2, 0], factors[3, 0]
+    t, u, v, w = factors[0, 1], factors[1, 1], factors[2, 1], factors[3, 1]
+    x, y, z, o = factors[0, 2], factors[1, 2], factors[2, 2], factors[3, 2]
+    for j in range(center.size):
+        m = center[j]
+        A, B, C, D = a[j] - m, b[j] - m, c[j] - m, d[j] - m
+        first[j] += (A * p + B * q) + (C * r + D * s)
+        second[j] += (A * t + B * u) + (C * v + D * w)
+        third[j] += (A * x + B * y) + (C * z + D * o)
+        if squares is not None:  # decided when it is compiled
+            squares[j] += (A * A + B * B) + (C * C + D * D)
 
 
 @_compile
-def _differences(flat, start, center, result):
-    row = flat[start : start + center.size]
+def _add_one_product(a, center, factors, first, second, third):
     for j in range(center.size):
-        result[j] = row[j] - center[j]
+        A = a[j] - center[j]
+        first[j] += A * factors[0, 0]
+        second[j] += A * factors[0, 1]
+        third[j] += A * factors[0, 2]
+
+
+@_compile
+def _add_square(a, center, squares):
+    for j in range(center.size):
+        squares[j] += (a[j] - center[j]) ** 2
+
+
+@_compile
+def sum_products(flat, starts, factors, center, products, squares):
+    """Add the products of differences from ``center`` (width,) with factors, and their squares.
+
+    ``factors`` has a row for each row of the table, and ``products`` one for each of its columns,
+    a multiple of three: three products of four rows are what the registers hold. Rows are handed on
+    one by one, so that the compiler knows that their values are contiguous.
+    """
+    w, n = center.size, starts.size
+    for begin in range(0, w, _TOGETHER):
+        end = min(begin + _TOGETHER, w)
+        m, squared = center[begin:end], squares[begin:end]
+        i = 0
+        while i < n:
+            a = flat[starts[i] + begin : starts[i] + end]
+            size = _FOUR if i + _FOUR <= n else 1
+            if size == _FOUR:
+                b = flat[starts[i + 1] + begin : starts[i + 1] + end]
+                c = flat[starts[i + 2] + begin : starts[i + 2] + end]
+                d = flat[starts[i + 3] + begin : starts[i + 3] + end]
+            else:
+                b = c = d = a
+            for f in range(0, factors.shape[1], 3):
+                own = factors[i : i + size, f : f + 3]
+                first, second = products[f, begin:end], products[f + 1, begin:end]
+                third = products[f + 2, begin:end]
+                if size == 1:
+                    _add_one_product(a, m, own, first, second, third)
+                elif f == 0:
+                    _add_four_products((a, b, c, d), m, own, first, second, third, squared)
+                else:
+                    _add_four_products((a, b, c, d), m, own, first, second, third, None)
+            if size == 1:
+                _add_square(a, m, squared)
+            i += size
 
 
 @_compile

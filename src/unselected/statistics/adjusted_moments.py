@@ -124,10 +124,9 @@ class AdjustedMoments(Moments):
         """Return moments from sums of products with Z (m, p) and C (d, p), and of squares."""
         used = complete if geometry is None else geometry
         with_z, with_c = products
-        offset = np.einsum("ijp,jp->ip", used.inverse, with_z)
-        rest = with_c - np.einsum("idp,ip->dp", used.along, with_z)
-        beta = used.sizes(rest)
-        within = squares - np.sum(offset * with_z, axis=0) - np.sum(beta**2, axis=0)
+        offset = used.coefficients(with_z)
+        beta = used.sizes(used.beside(with_z, with_c))
+        within = squares - np.einsum("ip,ip->p", offset, with_z) - np.einsum("ip,ip->p", beta, beta)
         within = np.where(used.nu > 0, within, 0.0)
         return cls(
             center, offset, within, beta, geometry, complete, design.expected, design.statistic

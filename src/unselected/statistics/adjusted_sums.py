@@ -17,6 +17,8 @@ from unselected.statistics.design import Design, Geometry
 from unselected.statistics.differences import centred, in_memory
 from unselected.statistics.leaving_out import LeftOut, to_be_summed_anew
 
+# Factors that compiled sums take at a time.
+_FACTORS_TOGETHER = 3
 # What covariates leave of a column is rounding below this part of its squares: where covariates are
 # subtracted before squares are summed, and afterwards.
 _ROUNDING, _ROUNDING_AFTERWARDS = 1e-20, 1e-12
@@ -54,10 +56,11 @@ class AdjustedSums(BlockSums[AdjustedMoments]):
         return AdjustedMoments.of(self.design, self.complete, center, both, squares, geometry)
 
     def _compiled(self, kernels: Any, rows: NDArray[Any]) -> tuple[AdjustedMoments, Floats]:
-        center = rows[0].astype(np.float64)
-        products, squares = np.zeros((self.factors.shape[1], center.size)), np.zeros(center.size)
-        kernels.sum_products(*in_memory(rows), self.factors, center, products, squares)
-        return self.moments(center, products, squares), squares
+        center, size = rows[0].astype(np.float64), self.factors.shape[1]
+        factors = np.pad(self.factors, ((0, 0), (0, -size % _FACTORS_TOGETHER)))
+        products, squares = np.zeros((factors.shape[1], center.size)), np.zeros(center.size)
+        kernels.sum_products(*in_memory(rows), factors, center, products, squares)
+        return self.moments(center, products[:size], squares), squares
 
     def _summed(self, center: Floats, D: Floats, missing: Bools | None) -> AdjustedMoments:
         geometry = None
@@ -68,7 +71,7 @@ class AdjustedSums(BlockSums[AdjustedMoments]):
         before = np.einsum("np,np->p", D, D)
         # The mean, and then the covariates, are subtracted before squares are summed.
         with_z = self.design.Z.T @ D
-        offset = np.einsum("ijp,jp->ip", used.inverse, with_z)
+        offset = used.coefficients(with_z)
         D -= self.design.Z @ offset
         if missing is not None:
             D[missing] = 0.0

@@ -19,6 +19,8 @@ from unselected.statistics.moments import Statistic
 # Directions of covariates, and contrasts of the response, with less than this part of the variation
 # count as none.
 _NOTHING = 1e-10
+# Products of orthogonal directions, as a part of their squares.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,15 +164,18 @@ class Design:
         """Return the geometry of complete columns, or of columns with these known values (n, p)."""
         Z, C = self.Z, self.C
         both = np.hstack([Z, C])
+        # Over all cases most products are 0 but for rounding, and products with 0 are left out.
+        whole_gram = both.T @ both
+        whole_gram[np.abs(whole_gram) < _ROUNDING * len(Z)] = 0.0
         if known is None:
-            gram, n = (both.T @ both)[np.newaxis], np.array([len(Z)])
+            gram, n = whole_gram[np.newaxis], np.array([len(Z)])
         else:
             # Where all values are known this has to be the geometry of complete columns, exactly.
             pairs = (both[:, :, np.newaxis] * both[:, np.newaxis, :]).reshape(len(Z), -1)
             gram = (known.T.astype(np.float64) @ pairs).reshape(-1, both.shape[1], both.shape[1])
             n = known.sum(axis=0)
             whole = n == len(Z)
-            gram[whole] = both.T @ both
+            gram[whole] = whole_gram
         return Geometry.of(n, gram, Z.shape[1], n_contrasts)
 
     @property
@@ -270,8 +275,17 @@ class Geometry:
 
     def sizes(self, products: Floats) -> Floats:
         """Return the sizes of the contrasts (q, p) from sums of products with the codes (d, p)."""
-        along = np.einsum("dqp,dp->qp", self.axes, products)
-        return np.asarray(along / np.sqrt(np.where(self.lam > 0.0, self.lam, 1.0)))
+        along = _products(np.swapaxes(self.axes, 0, 1), products)
+        along /= np.sqrt(np.where(self.lam > 0.0, self.lam, 1.0))
+        return along
+
+    def coefficients(self, with_z: Floats) -> Floats:
+        """Return the coefficients of covariates (m, p) from sums of products with them."""
+        return _products(self.inverse, with_z)
+
+    def beside(self, with_z: Floats, with_c: Floats) -> Floats:
+        """Return sums of products with codes (d, p), without what covariates say of these."""
+        return with_c - _products(np.swapaxes(self.along, 0, 1), with_z)
 
     def take(self, columns: Ints) -> "Geometry":
         """Return the geometry of some columns, of those with an entry each."""
@@ -297,6 +311,20 @@ class Geometry:
         for name in _FIELDS:
             getattr(result, name)[..., columns] = getattr(other, name)
         return result
+
+
+def _products(matrices: Floats, vectors: Floats) -> Floats:
+    """Return the product of each matrix (i, j, p) with its vector (j, p), shape (i, p).
+
+    There may be one matrix for all vectors. Terms are added in one order, so that equal columns get
+    equal results; matrix products would not promise that.
+    """
+    result = np.zeros((len(matrices), vectors.shape[1]))
+    for total, row in zip(result, matrices, strict=True):
+        for factor, vector in zip(row, vectors, strict=True):
+            if factor.any():
+                total += factor * vector
+    return result
 
 
 _FIELDS = ("n", "rank", "inverse", "along", "lam", "axes")
