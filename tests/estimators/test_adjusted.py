@@ -14,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from unselected import (
     SelectiveBernoulliNB,
     SelectiveClassifier,
+    SelectiveFactorClassifier,
     SelectiveGaussianNB,
+    SelectiveMixtureClassifier,
     SelectiveNaiveRegressor,
     SelectiveRegressor,
 )
@@ -196,7 +198,9 @@ def test_a_batch_that_is_a_class_leaves_what_the_batch_says(seed):
     """Features cannot be told from it: a case of that batch has its class, whatever its values."""
     X, y, _ = cases("two", seed)
     batch = {"batch": np.where(y == 1, "new", "old")}
-    model = SelectiveGaussianNB(k=5).fit(X, y, covariates=batch)
+    model = SelectiveGaussianNB(k=5)
+    with pytest.warns(UserWarning, match="covariate 'batch' nearly determines the class"):
+        model.fit(X, y, covariates=batch)
     proba = model.predict_proba(X, covariates=batch)
     assert np.all(proba[np.arange(len(X)), y] > 0.9)
     np.testing.assert_array_equal(model.scores_, 0.0)
@@ -362,3 +366,43 @@ def test_covariates_that_determine_a_response_are_an_error(name):
     X, y, covariates = cases("line", 0)
     with pytest.raises(ValueError, match="the covariates determine y"):
         said(name, X, y, {**covariates, "y": 3.0 * y - 1.0})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SelectiveGaussianNB(), SelectiveNaiveRegressor(), SelectiveClassifier(dependence="none")],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_earlier_selection_was_adjusted_or_not(model):
+    """Without adjustment the event is that of scores without covariates; the kept are adjusted."""
+    X, y, covariates = cases(kind_of(model), 0)
+    X = X[:, :6]
+    asked = clone(model).set_params(preselected_from=500)
+    plain, adjusted, mixed = (
+        clone(asked).set_params(preselected_adjusted=before).fit(X, y, covariates=given)
+        for before, given in ((True, None), (True, covariates), (False, covariates))
+    )
+    np.testing.assert_allclose(mixed.scores_, plain.scores_, rtol=1e-9)
+    assert mixed.threshold_ == pytest.approx(plain.threshold_)
+    assert adjusted.threshold_ != pytest.approx(plain.threshold_, rel=1e-3)
+    events = [_real_event(one) for one in (plain, mixed, adjusted)]
+    np.testing.assert_allclose(events[1].nu, events[0].nu)
+    assert events[2].nu[0] < events[0].nu[0]
+    new = {"covariates": covariates}
+    first = mixed.panel().predictor.fitted
+    assert first.n_covariates == adjusted.panel().predictor.fitted.n_covariates > 0
+    mixed.predict(X, **new)
+
+
+def _real_event(model):
+    event = model.panel().predictor.fitted.event
+    return getattr(event, "real", event)
+
+
+@pytest.mark.parametrize(
+    "model", [SelectiveMixtureClassifier(k=3), SelectiveFactorClassifier(k=3)], ids=repr
+)
+def test_models_with_latent_variables_refuse_covariates(model):
+    X, y, covariates = cases("two", 0)
+    with pytest.raises(ValueError, match="takes no covariates, because its features depend"):
+        model.fit(X, y, covariates=covariates)

@@ -187,7 +187,7 @@ def _check_scored(
 
 def check_confounding(covariates: CodedCovariates, y: NDArray[Any], n_classes: int) -> None:
     """Warn where covariates leave little of the response for features to explain."""
-    left = round(_unexplained(covariates.Z, y, n_classes), 6)
+    left = _unexplained(covariates.Z, y, n_classes)
     if left > _LITTLE_LEFT:
         return
     alone = {
@@ -207,8 +207,10 @@ def check_confounding(covariates: CodedCovariates, y: NDArray[Any], n_classes: i
 
 
 def _unexplained(Z: Floats, y: NDArray[Any], n_classes: int) -> float:
+    """Return the part of the response's variation that is left, allowing for chance."""
     design = Design.by_class(Z, y, n_classes) if n_classes else Design.along(Z, y)
-    return design.unexplained
+    n, m = Z.shape
+    return round(design.unexplained * (n - 1.0) / (n - m), 6)
 
 
 def _reasons(unscored: Unscored, classes: NDArray[Any], label: ColumnNamer) -> str:
