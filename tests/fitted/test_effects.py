@@ -97,11 +97,11 @@ def test_binary_effects_agree_with_draws_from_the_prior(least, n_omitted, seed):
     pairs = list(rate_posteriors(model, counts, kept.posterior))
     for j, place in enumerate(kept.posterior.vector_of):
         check_against_sample(
-            pairs[place].effect(1, logits=False), phi[1, :, j] - phi[0, :, j], weights
+            pairs[place].effects(logits=False)[0], phi[1, :, j] - phi[0, :, j], weights
         )
         logits = np.log(phi / (1.0 - phi))
         check_against_sample(
-            pairs[place].effect(1, logits=True), logits[1, :, j] - logits[0, :, j], weights
+            pairs[place].effects(logits=True)[0], logits[1, :, j] - logits[0, :, j], weights
         )
 
 
@@ -115,7 +115,7 @@ def test_the_sample_would_notice_a_forgotten_event(seed):
     phi, weights = sampled_effects(counts, model, 40, cut, 400_000, rng)
     pair = list(rate_posteriors(model, counts, kept.posterior))[kept.posterior.vector_of[0]]
     with pytest.raises(AssertionError):
-        check_against_sample(pair.effect(1, logits=False), phi[1, :, 0] - phi[0, :, 0], weights)
+        check_against_sample(pair.effects(logits=False)[0], phi[1, :, 0] - phi[0, :, 0], weights)
 
 
 @pytest.mark.parametrize("least", [None, 0.01])
@@ -125,7 +125,7 @@ def test_the_mean_difference_is_that_of_predictions(least, seed):
     counts = ClassCounts.of_two(rng.integers(0, 21, size=12), rng.integers(0, 16, size=12), 20, 15)
     posterior = model.condition(counts, Event())
     rates = np.exp(posterior.log_weights) @ np.exp(posterior.log_one)
-    laws = [pair.effect(1, logits=False) for pair in rate_posteriors(model, counts, posterior)]
+    laws = [pair.effects(logits=False)[0] for pair in rate_posteriors(model, counts, posterior)]
     np.testing.assert_allclose([law.mean[0] for law in laws], rates[1] - rates[0], atol=1e-8)
     if least is not None:
         null = np.array([law.null[0] for law in laws])[posterior.vector_of]
@@ -147,11 +147,11 @@ def test_many_points_change_no_quantile(sizes, places, monkeypatch):
         (pair,) = rate_posteriors(BernoulliModel(), counts, posterior)
         return [
             quantiles(law, TAILS)[0]
-            for law in (pair.effect(1, logits=False), pair.effect(1, logits=True))
+            for law in (pair.effects(logits=False)[0], pair.effects(logits=True)[0])
         ]
 
     few = ends()
-    monkeypatch.setattr("unselected.fitted.rate_effects._POINTS", 100)
+    monkeypatch.setattr("unselected.fitted.class_rates._POINTS", 100)
     monkeypatch.setattr("unselected.fitted.rate_effects._THETAS", (40, 40))
     many = ends()
     np.testing.assert_allclose(few[0], many[0], rtol=0, atol=1e-6)
@@ -322,7 +322,7 @@ def binary_replicate(least, corrected, seed):
     phi = drawn["phi"][:, selection.indices]
     for place, pair in enumerate(pairs):
         yield (
-            pair.effect(1, logits=False),
+            pair.effects(logits=False)[0],
             (phi[1] - phi[0])[kept.posterior.vector_of == place][None],
         )
 

@@ -340,7 +340,7 @@ def test_a_page_on_bits_of_three_classes_shows_ones_and_known_values(bits_of_thr
     # Reliability twice, scatter, concentration, omission, and an effect for each class.
     assert page.count("<svg") == 8
     for label in ("&lt;b&gt;", "a", "c"):
-        assert f">Difference of the rate in {label} from the overall rate, posterior<" in page
+        assert f">Difference of the rate in {label} from the mean of classes, posterior<" in page
     assert "Log odds" not in page
 
 

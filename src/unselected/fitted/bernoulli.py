@@ -171,33 +171,35 @@ class FittedBernoulli(GuardedClasses):
         """Return counts by class, and effects: differences of rates, and of log odds.
 
         With two classes they are those of the second less the first, with several those of each
-        class less the feature's overall rate.
+        class less the mean of all classes.
         """
         ones, cases = self.counts.ones.astype(np.int64), self._known
         seen: Seen = {}
         for label, i, n in zip(self.classes, ones, cases, strict=True):
             seen |= {f"ones_in_{label}": i, f"cases_in_{label}": n}
         posteriors = list(rate_posteriors(self.model, self.counts, self.posterior))
-        rates, smoothed = ones / cases, (ones + 0.5) / (cases + 1.0)
+        observed = {
+            "rate_difference": (ones / cases, False),
+            "log_odds_ratio": (logit((ones + 0.5) / (cases + 1.0)), True),
+        }
         effects = {}
-        for name, g, base in self._comparisons():
-            naive = {
-                "rate_difference": rates[g] - rates[base].mean(axis=0),
-                "log_odds_ratio": logit(smoothed[g]) - logit(smoothed[base].mean(axis=0)),
-            }
-            for kind, face in naive.items():
-                logits = kind == "log_odds_ratio"
-                laws = [summary(one.effect(g, logits=logits), tails) for one in posteriors]
-                table = np.array(laws).reshape(-1, 3)[self.posterior.vector_of]
-                effects[kind + name] = Effect(face, *table.T)
-        return seen, effects
+        for kind, (values, logits) in observed.items():
+            laws = [
+                [summary(law, tails) for law in one.effects(logits=logits)] for one in posteriors
+            ]
+            endings, faces = self._comparisons(values)
+            tables = np.array(laws).reshape(-1, len(endings), 3)[self.posterior.vector_of]
+            for place, (ending, face) in enumerate(zip(endings, faces, strict=True)):
+                effects[kind + ending] = Effect(face, *tables[:, place].T)
+        return seen, {
+            kind + ending: effects[kind + ending] for ending in endings for kind in observed
+        }
 
-    def _comparisons(self) -> list[tuple[str, int, list[int]]]:
-        """Return the ending of the name of each effect, its class, and the classes compared to."""
+    def _comparisons(self, values: Floats) -> tuple[list[str], Floats]:
+        """Return the ending of the name of each effect, and the effects of values by class."""
         if self.classes.size == 2:
-            return [("", 1, [0])]
-        everyone = list(range(self.classes.size))
-        return [(f"_{label}", g, everyone) for g, label in enumerate(self.classes)]
+            return [""], values[1:] - values[:1]
+        return [f"_{label}" for label in self.classes], values - values.mean(axis=0)
 
     @property
     def _known(self) -> NDArray[Any]:

@@ -5,8 +5,9 @@ Where there are two groups of features, a feature that is not related has the ef
 of 1 - r_j. Means are in closed form. The distribution function is a sum over the mixture of one
 integral each, and its inverse is found by bracketing.
 
-This module holds what all effects share, and the search for quantiles. `rate_effects` has the
-distributions for binary features, `standardized_effects` those for real-valued ones.
+This module holds what all effects share, and the search for quantiles. `rate_effects` and
+`rate_contrasts` have the distributions for binary features, `standardized_effects` those for
+real-valued ones.
 """
 
 from typing import Protocol

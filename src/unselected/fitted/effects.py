@@ -78,8 +78,9 @@ class FeatureEffects:
     effects : dict of str to Effect
         Binary features: ``rate_difference``, the rate of ones in the second class minus that in the
         first, and ``log_odds_ratio``; the naive estimate of the latter adds half a case to each of
-        the four cells. More classes: ``rate_difference_...`` and ``log_odds_ratio_...`` of each
-        class and the feature's overall rate. Real-valued features, two classes:
+        the four cells. More classes: ``rate_difference_...`` and ``log_odds_ratio_...``, the rate
+        of each class less the unweighted mean of the rates of all classes, and the same of their
+        log odds; all naive log odds have half a case added. Real-valued features, two classes:
         ``mean_difference``, the mean in the second class minus that in the first, in units of the
         standard deviation within classes. More classes: ``mean_difference_...`` of each class from
         the unweighted mean of all class means. `SelectiveClassifier` also has ``raw_difference``,

@@ -2,117 +2,36 @@
 
 Given alpha and theta, phi_g is Beta(alpha theta + I_g, alpha (1 - theta) + n_g - I_g) in class g,
 independently. With two classes the effect is phi_1 - phi_0, or the log of the odds ratio. With
-several classes it is that of a class and of the feature's overall rate: phi_g - theta, or the
-difference of their logits.
+several classes each has an effect: phi_g less the mean of all phi, or the same of their logits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaln, digamma, expit, log_expit, logit, zeta
+from scipy.special import logit
 
 from unselected._typing import Floats, Ints
-from unselected.fitted.effect_laws import LEAST_WEIGHT, REACH
+from unselected.fitted.class_rates import ClassRates
+from unselected.fitted.effect_laws import LEAST_WEIGHT, EffectLaw
+from unselected.fitted.rate_contrasts import rate_contrasts
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.two_groups import related_weights
 from unselected.numerics.beta_binomial import CountLaw
-from unselected.numerics.quadrature import gauss_legendre, log_sum, sinh_rule, theta_nodes
+from unselected.numerics.quadrature import gauss_legendre, log_sum, theta_nodes
 from unselected.omission.count_tables import log_totals
 from unselected.statistics.counts import ClassCounts
 
 # With larger concentrations effects are about 1e-5, and lose all digits.
 _LARGEST_ALPHA = 1e10
 # Numbers of nodes of theta for the distribution of an effect, which depends on theta only weakly:
-# where both values occur in both classes, and otherwise.
+# where both values occur in all classes, and otherwise.
 _THETAS = (8, 16)
-# The same for several classes, and the number of nodes that these are made of: the effect is a
-# difference from theta itself, and where a rate is next to 0 or 1 its distribution is a step there.
-_THETAS_OF_SEVERAL, _LEAST_NODES_OF_SEVERAL = (16, 32), 64
-# Points of the rule for the rate of one class.
-_POINTS = 32
-# Beyond this logit the distribution function is a power of the odds.
-_FAR_LOGIT = 30.0
 # Vectors of counts that are processed at a time.
 _VECTORS_TOGETHER = 64
-
-
-class _Rates(NamedTuple):
-    """Components of a mixture of beta distributions of the rate in a class."""
-
-    a: Floats
-    b: Floats
-
-    @property
-    def mean(self) -> Floats:
-        return self.a / (self.a + self.b)
-
-    @property
-    def variance(self) -> Floats:
-        return self.a * self.b / ((self.a + self.b) ** 2 * (self.a + self.b + 1.0))
-
-    @property
-    def mean_logit(self) -> Floats:
-        return np.asarray(digamma(self.a) - digamma(self.b))
-
-    @property
-    def variance_of_logit(self) -> Floats:
-        return np.asarray(zeta(2.0, self.a) + zeta(2.0, self.b))
-
-    def cdf(self, rate: Floats) -> Floats:
-        """Return P(phi <= rate) for arrays of shape (..., parts, points)."""
-        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
-        return np.asarray(betainc(a, b, np.clip(rate, 0.0, 1.0)))
-
-    def cdf_of_logit(self, x: Floats) -> Floats:
-        """Return P(logit phi <= x) likewise, also where phi is next to 0 or 1."""
-        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
-        result = self.cdf(expit(x))
-        log_beta = betaln(a, b)
-        low = np.exp(np.minimum(a * x - np.log(a) - log_beta, 0.0))
-        high = -np.expm1(np.minimum(-b * x - np.log(b) - log_beta, 0.0))
-        return np.where(x < -_FAR_LOGIT, low, np.where(x > _FAR_LOGIT, high, result))
-
-    def below_logit(self, other: "_Rates", shift: Floats) -> Floats:
-        """Return P(logit of the other <= logit of this + shift), shape (shifts, parts)."""
-        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
-        width = np.sqrt(1.0 / (a + 1.0) + 1.0 / (b + 1.0))
-        x, log_steps = sinh_rule(np.log(a / b), width, a, b, _POINTS, REACH)
-        log_density = a * log_expit(x) + b * log_expit(-x) + log_steps
-        weights = np.exp(log_density - log_density.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        below = other.cdf_of_logit(x + shift[:, np.newaxis, np.newaxis])
-        return np.asarray(np.sum(weights * below, axis=2))
-
-    def below(self, other: "_Rates", shift: Floats) -> Floats:
-        """Return P(the other <= this + shift), shape (shifts, parts).
-
-        The rule covers the interval where this rate and the shifted one are both between 0 and 1,
-        in the logit of that interval, in which the integrand is smooth at the ends.
-        """
-        a, b = self.a[:, np.newaxis], self.b[:, np.newaxis]
-        e = np.clip(shift, -1.0 + 1e-12, 1.0 - 1e-12)[:, np.newaxis, np.newaxis]
-        low, above = np.maximum(0.0, -e), np.maximum(0.0, e)
-        length = 1.0 - low - above
-        mean, deviation = a / (a + b), np.sqrt(self.variance)[:, np.newaxis]
-        near = np.minimum(0.25, deviation / length)
-        middle = np.clip((mean - low) / length, near, 1.0 - near)
-        width = np.minimum(1.0, deviation / (length * middle * (1.0 - middle)))
-        tails = np.where(low > 0.0, 1.0, a), np.where(above > 0.0, 1.0, b)
-        x, log_steps = sinh_rule(np.log(middle / (1.0 - middle)), width, *tails, _POINTS, REACH)
-        log_inside, log_rest = (np.log(length) + log_expit(side) for side in (x, -x))
-        with np.errstate(divide="ignore"):
-            log_phi = np.logaddexp(np.log(low), log_inside)
-            log_complement = np.logaddexp(np.log(above), log_rest)
-        log_density = (a - 1.0) * log_phi + (b - 1.0) * log_complement - betaln(a, b)
-        log_density += log_inside + log_expit(-x) + log_steps
-        below = other.cdf(np.maximum(e, 0.0) + np.exp(log_inside))
-        total = np.sum(np.exp(log_density) * below, axis=2)
-        return np.asarray(total + betainc(self.b, self.a, above[:, :, 0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,61 +42,59 @@ class RatePosterior:
     ----------
     weights : array of shape (parts,)
         Their sum is the probability that the feature is related.
-    rates : tuple of _Rates
+    rates : tuple of ClassRates
         Of each class, arrays of shape (parts,).
-    theta : array of shape (parts,)
-        The overall rate.
     mean_logits : array of shape (G,)
         Means of logit(phi_g) - logit(theta) over all nodes of theta: they depend on the smallest
         where a class has only one value.
     """
 
     weights: Floats
-    rates: tuple[_Rates, ...]
-    theta: Floats
+    rates: tuple[ClassRates, ...]
     mean_logits: Floats
 
-    def effect(self, g: int, *, logits: bool) -> "RateEffect":
-        """Return the posterior of the effect of class g, of the rates or of their logits."""
-        two = len(self.rates) == 2
+    def effects(self, *, logits: bool) -> Sequence[EffectLaw]:
+        """Return the posteriors of the effects of the rates, or of their logits.
+
+        Of two classes it is one effect, of several one for each class.
+        """
+        if len(self.rates) == 2:
+            return [self._difference(logits=logits)]
+        means = self.mean_logits if logits else None
+        return rate_contrasts(self.weights, self.rates, means, logits=logits)
+
+    def _difference(self, *, logits: bool) -> "RateDifference":
+        """Return the posterior of the second class's rate less that of the first."""
         mean_of, variance_of = (
             ("mean_logit", "variance_of_logit") if logits else ("mean", "variance")
         )
-        each, variance = getattr(self.rates[g], mean_of), getattr(self.rates[g], variance_of)
-        if two:
-            other = self.rates[1 - g]
-            each = each - getattr(other, mean_of)
-            variance = variance + getattr(other, variance_of)
-        else:
-            each = each - (logit(self.theta) if logits else self.theta)
+        zero, one = self.rates
+        each = getattr(one, mean_of) - getattr(zero, mean_of)
+        variance = getattr(one, variance_of) + getattr(zero, variance_of)
         mean = float(self.weights @ each)
         if logits:
-            mean = float(self.mean_logits[g] - (self.mean_logits[1 - g] if two else 0.0))
+            mean = float(self.mean_logits[1] - self.mean_logits[0])
         squares = self.weights @ (variance + each**2)
         deviation = np.sqrt(max(float(squares) - mean**2, 0.0))
         null = max(0.0, 1.0 - self.weights.sum())
-        return RateEffect(
-            np.array([mean]), np.array([deviation]), np.array([null]), self, g, logits
+        return RateDifference(
+            np.array([mean]), np.array([deviation]), np.array([null]), self, logits
         )
 
 
 @dataclass(frozen=True, eq=False)
-class RateEffect:
+class RateDifference:
     """The posterior of a difference of rates, or of their logits; see `EffectLaw`."""
 
     mean: Floats
     deviation: Floats
     null: Floats
     posterior: RatePosterior
-    g: int
     logits: bool
 
     def cdf(self, x: Floats) -> Floats:
         """Return P(related, effect <= x) for x of shape (1, m)."""
-        weights, own = self.posterior.weights, self.posterior.rates[self.g]
-        if len(self.posterior.rates) > 2:
-            return np.asarray(weights @ self._below_overall(own, x[0]))[np.newaxis]
-        zero, one = self.posterior.rates[1 - self.g], own
+        weights, (zero, one) = self.posterior.weights, self.posterior.rates
         # The rule covers the class with the narrower distributions: the other's are smooth there.
         variances = "variance_of_logit" if self.logits else "variance"
         if weights @ (getattr(one, variances) - getattr(zero, variances)) >= 0.0:
@@ -185,15 +102,8 @@ class RateEffect:
         above = self._below(one, zero, -x[0]) @ weights
         return np.asarray(weights.sum() - above)[np.newaxis]
 
-    def _below(self, inner: _Rates, other: _Rates, shift: Floats) -> Floats:
+    def _below(self, inner: ClassRates, other: ClassRates, shift: Floats) -> Floats:
         return inner.below_logit(other, shift) if self.logits else inner.below(other, shift)
-
-    def _below_overall(self, own: _Rates, shift: Floats) -> Floats:
-        """Return P(the rate <= the overall rate + shift), shape (parts, shifts)."""
-        theta = self.posterior.theta[:, np.newaxis]
-        if self.logits:
-            return own.cdf_of_logit(logit(theta) + shift)
-        return own.cdf(theta + shift)
 
 
 def rate_posteriors(
@@ -213,8 +123,6 @@ def rate_posteriors(
     for start, stop in _runs(pattern_of):
         sizes = patterns[pattern_of[start]]
         n_nodes = theta_nodes(int(sizes.sum())) * model.refinement
-        if sizes.size > 2:
-            n_nodes = max(n_nodes, _LEAST_NODES_OF_SEVERAL)
         law = CountLaw(tuple(sizes.tolist()), *gauss_legendre(n_nodes))
         for first in range(start, stop, _VECTORS_TOGETHER):
             some = vectors[:, first : min(first + _VECTORS_TOGETHER, stop)]
@@ -234,8 +142,7 @@ def _rate_posteriors(
     tables = np.stack([_log_tables(law, u, vectors) for u in [*np.exp(-log_alpha), 0.0]])
     log_vectors = log_sum(tables, axis=1)
     of_theta = np.exp(tables[:-1] - log_vectors[:-1, np.newaxis]).transpose(0, 2, 1)
-    n_thetas = _THETAS if len(law.sizes) == 2 else _THETAS_OF_SEVERAL
-    rules = [gauss_rule(law.theta, of_theta, n) for n in n_thetas]
+    rules = [gauss_rule(law.theta, of_theta, n) for n in _THETAS]
     of_alpha = _related_weights(posterior, log_vectors, alpha_of, vectors, law, given)
     alpha = np.minimum(np.exp(np.minimum(log_alpha, 700.0)), _LARGEST_ALPHA)[:, np.newaxis]
     sizes = np.array(law.sizes)
@@ -244,14 +151,13 @@ def _rate_posteriors(
         theta, weights = (part[:, place] for part in rules[int(one_value)])
         related = of_alpha[:, place, np.newaxis]
         live = weights * related > LEAST_WEIGHT
-        rates = [_Rates(each.a[live], each.b[live]) for each in _rates(law, alpha, theta, ones)]
+        rates = [ClassRates(each.a[live], each.b[live]) for each in _rates(law, alpha, theta, ones)]
         at_nodes = of_theta[:, place] * related
         logits = [
             float(np.sum(at_nodes * (each.mean_logit - logit(law.theta))))
             for each in _rates(law, alpha, law.theta, ones)
         ]
-        theta = np.broadcast_to(theta, live.shape)[live]
-        yield RatePosterior((weights * related)[live], tuple(rates), theta, np.array(logits))
+        yield RatePosterior((weights * related)[live], tuple(rates), np.array(logits))
 
 
 def _related_weights(
@@ -271,11 +177,11 @@ def _related_weights(
     return related_weights(posterior.fractions, log_ratio, alpha_of, by_node)
 
 
-def _rates(law: CountLaw, alpha: Floats, theta: Floats, ones: Ints) -> list[_Rates]:
+def _rates(law: CountLaw, alpha: Floats, theta: Floats, ones: Ints) -> list[ClassRates]:
     """Return the distributions of the rates in each class given alpha and theta."""
     a, b = alpha * theta, alpha * (1.0 - theta)
     each = zip(ones.tolist(), law.sizes, strict=True)
-    return [_Rates(a + i, b + n - i) for i, n in each]
+    return [ClassRates(a + i, b + n - i) for i, n in each]
 
 
 def gauss_rule(points: Floats, weights: Floats, n: int) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior, LogFunction
 from unselected.models.count_omission import Rates
 from unselected.models.count_terms import ThetaRule
+from unselected.models.record_interpolation import RecordInterpolation
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
     FractionPrior,
@@ -216,6 +217,8 @@ class BernoulliModel:
         def rough(log_u: Floats) -> Floats:
             return np.array([likelihood.log_total_roughly(x) for x in log_u])
 
+        if likelihood.has_many_cases and self.refinement == 1 and not self.coarse:
+            log_likelihood = RecordInterpolation(likelihood, self.concentration).log_total
         return self._integrated(likelihood, log_likelihood, rough=rough)
 
     def _integrated(

@@ -39,6 +39,7 @@ AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
 NULL, _AS_NULL = -np.inf, -70.0
+_TERMS = ("log_counts", "mean_theta", "log_below", "log_at_cut", "log_at_most")
 
 
 @dataclass(eq=False)
@@ -65,6 +66,16 @@ class Record:
     def log_omitted(self) -> float:
         """The log probability of being at most at the cut, averaged over omitted features."""
         return float(self.likelihood.log_omitted(self.log_at_most))
+
+    @property
+    def values(self) -> Floats:
+        """All terms in one array."""
+        return np.concatenate([getattr(self, name) for name in _TERMS])
+
+    def with_values(self, values: Floats) -> "Record":
+        """Return a record with other terms, in the order of `values`."""
+        ends = np.cumsum([getattr(self, name).size for name in _TERMS])[:-1]
+        return Record(self.likelihood, *np.split(values, ends))
 
 
 class Likelihood:
@@ -169,6 +180,15 @@ class Likelihood:
         if key not in self._records:
             self._records[key] = self._compute(float(np.exp(key)), EXACT)
         return self._records[key]
+
+    def remember(self, log_u: float, record: Record) -> None:
+        """Use these terms at one value of alpha from now on."""
+        self._records[float(log_u) if log_u > _AS_NULL else NULL] = record
+
+    @property
+    def has_many_cases(self) -> bool:
+        """Whether there are so many cases that each value of alpha takes milliseconds."""
+        return self._shared is None and self._theta_rule.is_for_many(self.n_cases)
 
     def log_total_roughly(self, log_u: float) -> float:
         """Return the log likelihood with few digits where that is faster, the event included."""

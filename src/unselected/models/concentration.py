@@ -162,7 +162,7 @@ class ConcentrationPrior:
         log_u, log_terms : arrays
         """
         log_n = float(np.log(n))
-        known = np.sort(_v_of(log_u, log_n))
+        known = np.sort(v_of(log_u, log_n))
         step = 0.5 * float(np.min(np.diff(known)))
         low, high = min(-5.0, known[0]), known[-1] + 1.0
         while self.log_prior(np.array([high]), log_n)[0] > -600.0:
@@ -173,7 +173,7 @@ class ConcentrationPrior:
         return _log_u(v, log_n), np.asarray(log_terms + np.log(v[1] - v[0]))
 
 
-def _v_of(log_u: Floats, log_n: float) -> Floats:
+def v_of(log_u: Floats, log_n: float) -> Floats:
     """Return v where log u = v - exp(-v) - log(n), by Newton's method from below."""
     target = log_u + log_n
     v = np.where(target > 0.0, target, -np.log1p(np.maximum(-target, 0.0)))

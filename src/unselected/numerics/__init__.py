@@ -7,6 +7,7 @@ beta_binomial_integral  its integral over theta, many cases
 chains             Markov chains: running them, their draws, R-hat and effective sample sizes
 chi_squared_ratio  ratios of weighted sums of squared normals, by a contour integral
 increasing         roots of increasing functions
+interpolation      polynomials through the nearest known values
 kernels            compiled loops (numba), where they pay
 quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
 slice_sampling     slice and elliptical slice sampling

@@ -28,8 +28,8 @@ _WORDS = {
 }
 # The same of a class among several, with its label.
 _OF_A_CLASS = {
-    "rate_difference_": "Difference of the rate in {} from the overall rate",
-    "log_odds_ratio_": "Log odds ratio of {} and the overall rate",
+    "rate_difference_": "Difference of the rate in {} from the mean of classes",
+    "log_odds_ratio_": "Difference of the log odds in {} from the mean of classes",
     "mean_difference_": "Standardized difference of {} from the mean of classes",
     "raw_difference_": "Difference of {} from the mean of classes, in the units of the column",
 }
