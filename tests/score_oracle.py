@@ -6,7 +6,7 @@ number that increases with the score, and is the same for features that tie.
 
 from fractions import Fraction
 from functools import cache
-from math import comb, inf, lcm
+from math import comb, inf, log
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def power(i):
 
 
 def mutual_info(ones, sizes):
-    """exp(L MI) with L a multiple of n: a fraction, of which the logarithm would not be one."""
+    """log(r) / n with r a fraction, so that ties are found by rounding."""
     table = cells(ones, sizes)
     rows, columns = margins(table)
     n = sum(rows)
@@ -49,7 +49,7 @@ def mutual_info(ones, sizes):
             ratio *= power(observed)
     for margin in (*rows, *columns):
         ratio /= power(margin)
-    return ratio ** (lcm(*range(1, 10)) // n)
+    return round(log(ratio) / n, 11)
 
 
 def fisher(ones, sizes):
