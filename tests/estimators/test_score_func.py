@@ -241,3 +241,16 @@ def test_the_shell(score, tmp_path, capsys):
         expected.predict_log_proba(X),
         atol=1e-12,
     )
+
+
+def test_the_shell_says_where_a_score_is_not_available(tmp_path, capsys):
+    table = tmp_path / "train.csv"
+    X, y = data(p=6)
+    lines = [",".join(map(str, [label, *row.astype(int)])) for label, row in zip(y, X, strict=True)]
+    table.write_text("\n".join([",".join(["class", *"abcdef"]), *lines]))
+    command = [str(table), "--target", "class", "--k", "2", "--score", "fisher"]
+    assert main(["fit", *command, "--model", "gaussian", "-o", str(tmp_path / "m.json")]) == 1
+    told = capsys.readouterr().err
+    assert "--score fisher is for features of 0 and 1, and not available for the model" in told
+    assert main(["cv", *command, "--splits", "3", "--repeats", "1", "--method", "corrected"]) == 0
+    assert "corrected" in capsys.readouterr().out

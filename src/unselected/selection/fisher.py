@@ -22,7 +22,7 @@ def log10_reciprocals(ones: Ints, known: Ints) -> Floats:
     """Return -log10 p of features with these counts (2, p) among so many known values (2, p).
 
     >>> log10_reciprocals(np.array([[1, 0], [4, 0]]), np.full((2, 2), 5)).round(6).tolist()
-    [0.685399, 0.0]
+    [0.685397, 0.0]
     """
     (n0, n1), (i0, i1) = known.astype(np.int64), ones.astype(np.int64)
     found = np.empty(n0.size)
