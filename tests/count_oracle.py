@@ -130,7 +130,7 @@ def chance(ones, sizes, rates, u):
 
 
 @cache
-def fate(sizes, total, is_omitted, rates, u):
+def fate(sizes, total, is_omitted, rates, u, score=score):
     """P(is_omitted(score)) of a feature with this total, where totals are given."""
     every = vectors(sizes, total if rates == "given" else None)
     return sum(chance(v, sizes, rates, u) for v in every if is_omitted(score(v, sizes)))
@@ -139,8 +139,8 @@ def fate(sizes, total, is_omitted, rates, u):
 class Model:
     """The model at one alpha = 1 / u and one fraction of related features."""
 
-    def __init__(self, u, rates, fraction=1.0):
-        self.u, self.rates, self.fraction = u, rates, fraction
+    def __init__(self, u, rates, fraction=1.0, score=score):
+        self.u, self.rates, self.fraction, self.score = u, rates, fraction, score
 
     def _mixed(self, function):
         return self.fraction * function(self.u) + (1.0 - self.fraction) * function(0.0)
@@ -154,7 +154,7 @@ class Model:
 
     def fate(self, sizes, total, is_omitted):
         """P(is_omitted(score)), of two groups together."""
-        return self._mixed(lambda u: fate(sizes, total, is_omitted, self.rates, u))
+        return self._mixed(lambda u: fate(sizes, total, is_omitted, self.rates, u, self.score))
 
     def predictive(self, ones, sizes):
         """P(x* = 1 | class, counts), one for each class."""
@@ -183,7 +183,9 @@ def grid(a, b, least_fraction=None, n_alphas=301, n_fractions=16):
             yield 1.0 / alpha, fraction, mass * weight
 
 
-def condition(kept, event, rows, class_sizes, rates, prior=(0.5, 5.0), least_fraction=None):
+def condition(
+    kept, event, rows, class_sizes, rates, prior=(0.5, 5.0), least_fraction=None, score=score
+):
     """Return P(y, kept features, event) and P(y*, x* | these), one row per new case.
 
     Parameters
@@ -201,7 +203,7 @@ def condition(kept, event, rows, class_sizes, rates, prior=(0.5, 5.0), least_fra
         key = (sizes, total, is_omitted)
         counted[key] = counted.get(key, 0) + 1
     for u, fraction, mass in grid(*prior, least_fraction):
-        model = Model(u, rates, fraction)
+        model = Model(u, rates, fraction, score)
         value = mass
         for (sizes, total, is_omitted), times_ in counted.items():
             value *= model.fate(sizes, total, is_omitted) ** times_

@@ -111,13 +111,14 @@ def evidence_by_class(pairs, X_new, n0, n1, event, a=0.5, b=5.0):
     return totals
 
 
-def event_by_enumeration(kept, n_columns, n0, n1, chance):
+def event_by_enumeration(kept, n_columns, n0, n1, chance, values=None):
     """P(event | alpha) by enumerating the counts of all omitted columns.
 
-    ``kept`` maps a kept column to its counts. ``chance`` gets the COR^2 of all columns, in order,
-    and returns the probability that the rule keeps just the kept ones.
+    ``kept`` maps a kept column to its counts. ``chance`` gets the scores of all columns, in order,
+    and returns the probability that the rule keeps just the kept ones. ``values`` has the score of
+    each pair of counts, by default COR^2.
     """
-    values = all_cor_squared(n0, n1)
+    values = all_cor_squared(n0, n1) if values is None else values
     omitted = [j for j in range(n_columns) if j not in kept]
     terms = []
     for counts in product(values, repeat=len(omitted)):

@@ -6,6 +6,7 @@ import pytest
 from unselected.columns import blocks
 from unselected.columns.subset import ColumnSubset
 from unselected.selection import streaming
+from unselected.selection.count_score import Explained
 from unselected.selection.count_scores import CountScores
 from unselected.selection.real_scores import RealScores
 from unselected.selection.rules import keep_above, keep_top
@@ -141,10 +142,11 @@ def test_few_columns_are_remembered_of_many(monkeypatch):
 def test_a_contest_without_ties_would_be_caught(monkeypatch, seed):
     """A wrong twin: sifting that drops who equals the k-th best loses features."""
     monkeypatch.setattr(blocks, "_ROW_BYTES", 7)
-    monkeypatch.setattr(streaming, "CLOSE", -1e-9)
     X, y = bits(seed)
     everyone = CountScores.of(count_classes(X, y, None)[0])
-    scores = count_scores(X, y, None, LABEL, StreamingSelection(k=7))
+    with monkeypatch.context() as patch:
+        patch.setattr(Explained, "close", -1e-9)
+        scores = count_scores(X, y, None, LABEL, StreamingSelection(k=7))
     with pytest.raises((AssertionError, ValueError, IndexError)):
         assert_same_selection(
             scores, everyone, lambda s: keep_top(s, 7, "first", NONE, np.random.default_rng(1))

@@ -18,6 +18,7 @@ from unselected.cli.options import (
     Output,
     PriorOption,
     RatesOption,
+    ScoreOption,
     Source,
     Speech,
     Whole,
@@ -184,6 +185,10 @@ class CvOptions:
         What this library's model assumes of how often features are 1, bernoulli only: uniform (all
         rates are equally probable) or given (the number of ones of every feature is taken as given:
         for rare words and other features that are mostly 0).
+    score
+        What this library's model selects features by, bernoulli only: correlation (F with more than
+        two classes), chi2, mutual_info, rate_difference, or with two classes fisher (-log10 of the
+        p-value of Fisher's exact test) or odds_ratio.
     groups
         Name of the column that says which cases belong together, such as samples of one patient:
         they stay together in all folds. It is not a feature. For classifier and regressor.
@@ -209,6 +214,7 @@ class CvOptions:
     prior: PriorOption = "auto"
     dependence: DependenceOption = "auto"
     rates: RatesOption = "uniform"
+    score: ScoreOption = "correlation"
     groups: str | None = None
     splits: Whole | None = None
     repeats: Whole | None = None

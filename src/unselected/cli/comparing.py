@@ -54,6 +54,7 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
         prior=options.prior,
         dependence=options.dependence,
         rates=options.rates,
+        score=options.score,
         groups=options.groups,
         seed=options.seed,
     )

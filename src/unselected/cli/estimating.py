@@ -14,6 +14,7 @@ from unselected.cli.options import (
     FrontDoor,
     PriorOption,
     RatesOption,
+    ScoreOption,
     note,
     on_terminal,
 )
@@ -161,7 +162,7 @@ def _front_door(door: FrontDoor, options: dict[str, Any], choice: Choice) -> Any
     del options["ties"]
     if choice.k is None:
         options["k"] = "auto"
-    guard = dependence_for(door, choice.dependence) | rates_for(door, choice.rates)
+    guard = dependence_for(door, choice.dependence) | bits_for(door, choice.rates, choice.score)
     return ESTIMATORS[door](**options, prior=choice.prior, **guard)
 
 
@@ -185,6 +186,7 @@ def _check_latent(choice: Choice, table: NamedTraining) -> None:
         f"--prior {choice.prior}": choice.prior == "sparse",
         f"--dependence {choice.dependence}": choice.dependence in ("tempered", "correlated"),
         f"--rates {choice.rates}": choice.rates != "uniform",
+        f"--score {choice.score}": choice.score != "correlation",
         "--variance-shrinkage": choice.variance_shrinkage is not None,
         "--covariates": table.covariates is not None,
     }
@@ -198,7 +200,8 @@ def _check_latent(choice: Choice, table: NamedTraining) -> None:
 
 def _options_of(name: str, choice: Choice) -> dict[str, Any]:
     """Return the parameters that only some models have; raise where this one has not."""
-    options = dependence_for(name, choice.dependence) | rates_for(name, choice.rates)
+    of_bits = bits_for(name, choice.rates, choice.score)
+    options = dependence_for(name, choice.dependence) | of_bits
     if choice.variance_shrinkage is None:
         return options
     if name == "bernoulli":
@@ -229,15 +232,19 @@ def _instead(name: str, wanted: DependenceOption) -> str:
     return "omit it"
 
 
-def rates_for(name: str, wanted: RatesOption) -> dict[str, Any]:
-    """Return the parameter ``rates`` of a model; only that of binary features has one."""
+def bits_for(name: str, rates: RatesOption, score: ScoreOption) -> dict[str, Any]:
+    """Return the parameters that only the model of binary features has."""
     if name == "bernoulli":
-        return {"rates": wanted}
-    if wanted != "uniform":
-        raise ValueError(
-            f"--rates {wanted} is for features of 0 and 1, and not available for the model {name}: "
-            "omit it, or use --model bernoulli."
-        )
+        return {"rates": rates, "score_func": score}
+    for option, is_given in (
+        (f"--rates {rates}", rates != "uniform"),
+        (f"--score {score}", score != "correlation"),
+    ):
+        if is_given:
+            raise ValueError(
+                f"{option} is for features of 0 and 1, and not available for the model {name}: "
+                "omit it, or use --model bernoulli."
+            )
     return {}
 
 

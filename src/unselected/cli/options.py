@@ -68,6 +68,9 @@ DependenceOption = Literal["auto", "none", "tempered", "correlated"]
 PaperPriorOption = Literal["common", "sparse"]
 PaperDependenceOption = Literal["none", "tempered", "correlated"]
 RatesOption = Literal["uniform", "given"]
+ScoreOption = Literal[
+    "correlation", "chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"
+]
 Whole = Annotated[int, Parameter(converter=_whole)]
 K = int | Literal["auto", "loo"]
 KOption = Annotated[K, Parameter(converter=_whole_or_word)]
@@ -155,7 +158,7 @@ class Choice:
         tries 1, 2, 5, 10 and so on, and takes the k with the lowest leave-one-out log loss.
     threshold
         Keep the features whose score is above this. The score is the absolute correlation, or the
-        F statistic with more than two classes.
+        F statistic with more than two classes, or what --score says, in its units.
     preselected_from
         Set this where the table holds only features that were already selected by their scores:
         the number of features before that selection.
@@ -182,6 +185,10 @@ class Choice:
         What is assumed of how often features are 1, bernoulli only: uniform (all rates are equally
         probable) or given (the number of ones of every feature is taken as given: for rare words
         and other features that are mostly 0).
+    score
+        What features are selected by, bernoulli only: correlation (F with more than two classes),
+        chi2, mutual_info, rate_difference, or with two classes fisher (-log10 of the p-value of
+        Fisher's exact test) or odds_ratio.
     uncorrected
         Do not condition on the selection: gives the usual, uncorrected posterior.
     variance_shrinkage
@@ -201,6 +208,7 @@ class Choice:
     dependence: DependenceOption = "auto"
     groups: str | None = None
     rates: RatesOption = "uniform"
+    score: ScoreOption = "correlation"
     uncorrected: Flag = False
     variance_shrinkage: float | None = None
     seed: Whole = 0
@@ -216,6 +224,7 @@ class Choice:
             given |= {
                 f"--dependence {self.dependence}": self.dependence == "correlated",
                 f"--rates {self.rates}": self.rates != "uniform",
+                f"--score {self.score}": self.score != "correlation",
             }
         return [option for option, is_given in given.items() if is_given]
 

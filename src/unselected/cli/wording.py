@@ -13,7 +13,12 @@ _MODELS = {
     "SelectiveFactorRegressor": "--model factor",
 }
 # Parameters that are options under another name.
-_RENAMED = {"n_splits": "splits", "n_repeats": "repeats", "random_state": "seed"}
+_RENAMED = {
+    "score_func": "score",
+    "n_splits": "splits",
+    "n_repeats": "repeats",
+    "random_state": "seed",
+}
 _PARAMETERS = (
     *("k", "threshold", "preselected_from", "ties", "prior", "dependence", "rates"),
     *("variance_shrinkage", "quadrature", "prevalence", "groups", *_RENAMED),

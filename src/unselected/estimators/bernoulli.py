@@ -18,14 +18,22 @@ from unselected.estimators.naive_bayes_fitting import BernoulliFitting
 from unselected.estimators.parameters import (
     check_binarize,
     check_choice,
+    check_count_score,
     check_positive_pair,
     check_pseudocounts,
 )
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.count_omission import Rates
 from unselected.models.gaussian import GaussianModel
+from unselected.selection.count_score import EXPLAINED
+from unselected.selection.count_score_kinds import Function
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
+
+ScoreFunction = (
+    Literal["correlation", "chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"]
+    | Function
+)
 
 
 class SelectiveBernoulliNB(ExactClassifier):
@@ -35,8 +43,8 @@ class SelectiveBernoulliNB(ExactClassifier):
     fact that the others looked too weak to be kept* [1]_. Without that second part, chance
     correlations among many features pass for signal, and the probabilities are overconfident.
 
-    The score of a feature is its absolute correlation with the class, or with more than two classes
-    the F statistic. NaN is a missing value: it is left out of counts and predictions.
+    The score of a feature is by default its absolute correlation with the class, or with more than
+    two classes the F statistic. NaN is a missing value: it is left out of counts and predictions.
 
     Parameters
     ----------
@@ -68,8 +76,16 @@ class SelectiveBernoulliNB(ExactClassifier):
     ties : {"first", "random"}, default="first"
         How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
-        Scores of binary features are compared in exact integers. Real-valued features tie only
-        where columns are equal.
+        Scores are compared exactly; "mutual_info" and those of a callable by their first ten
+        digits.
+    score_func : str or callable, default="correlation"
+        What features are selected by; see docs/scores.md. "correlation" is F with more than two
+        classes. "chi2", "mutual_info" (in nats) and "rate_difference" take any number of classes;
+        "fisher" (-log10 of the p-value of Fisher's exact test) and "odds_ratio" (its reciprocal,
+        where that is larger) take two. A callable is given the numbers of ones and of known values,
+        two arrays of integers of shape (n_classes, p), and returns p scores, large for strong
+        features. Each score may depend on its own column only. Scores other than "correlation" and
+        "chi2" need a table of all counts: at most 4194304, for example two classes of 2047 cases.
     binarize : {"auto", "median"}, float or None, default="auto"
         How columns become bits. A value above a cut is a one. "auto" takes columns of 0 and 1 (and
         booleans) as they are, and cuts the others at their training median; "median" cuts all
@@ -196,6 +212,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         covariates: Any = None,
         preselected_adjusted: bool = True,
         ties: Ties = "first",
+        score_func: ScoreFunction = "correlation",
         binarize: Binarize = "auto",
         rates: Rates = "uniform",
         class_pseudocounts: Any = 1.0,
@@ -214,6 +231,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         self.covariates = covariates
         self.preselected_adjusted = preselected_adjusted
         self.ties = ties
+        self.score_func = score_func
         self.binarize = binarize
         self.rates = rates
         self.class_pseudocounts = class_pseudocounts
@@ -251,13 +269,14 @@ class SelectiveBernoulliNB(ExactClassifier):
         """
         model = self._checked_model()
         table = check_training(self, X, y, "classes", covariates)
-        G = table.classes.size
-        if G > 2 and table.y.size <= G:
+        G, score = table.classes.size, check_count_score(self.score_func)
+        statistic = score.statistic(G)
+        if statistic == "F" and table.y.size <= G:
             raise ValueError(
                 f"y has {G} classes and {table.y.size} cases: the F statistic needs more cases "
                 "than classes."
             )
-        rule = self._checked_rule(table, "|COR|" if G == 2 else "F")
+        rule = self._checked_rule(table, statistic)
         model = replace(
             model, pseudocounts=tuple(check_pseudocounts(self.class_pseudocounts, G).tolist())
         )
@@ -271,6 +290,11 @@ class SelectiveBernoulliNB(ExactClassifier):
         binarize = check_binarize(self.binarize)
         if table.covariates is not None:
             self._check_exact("covariates")
+            if score != EXPLAINED:
+                raise ValueError(
+                    f"score_func={self._score_name!r} does not adjust for covariates: use "
+                    "score_func='correlation'."
+                )
             if self.rates == "given":
                 raise ValueError(
                     "rates='given' has no meaning with covariates, which change the rates: use "
@@ -280,7 +304,7 @@ class SelectiveBernoulliNB(ExactClassifier):
             self._fit(AdjustedBitsFitting(table, rule, *how, *numbers, binarize, **self._before))
             self.binarize_thresholds_ = self._predictor.fitted.thresholds
             return self
-        scores = self._fit(BernoulliFitting(table, rule, *how, model, binarize))
+        scores = self._fit(BernoulliFitting(table, rule, *how, model, binarize, score))
         if self.store_scores:
             self.feature_counts_ = np.zeros((G, table.X.shape[1]), scores.counts.ones.dtype)
             self.feature_counts_[:, scores.subset.columns] = scores.counts.ones
@@ -292,13 +316,20 @@ class SelectiveBernoulliNB(ExactClassifier):
         self._check_rule()
         check_choice("quadrature", self.quadrature, ("exact", "paper"))
         check_choice("rates", self.rates, ("uniform", "given"))
+        check_count_score(self.score_func)
         check_binarize(self.binarize)
         a, b = check_positive_pair(
             "concentration_prior", self.concentration_prior, "shape and rate"
         )
         self._check_exact("prior='sparse'" if self.prior == "sparse" else None)
         self._check_exact("rates='given'" if self.rates == "given" else None)
+        other = check_count_score(self.score_func) != EXPLAINED
+        self._check_exact(f"score_func={self._score_name!r}" if other else None)
         return BernoulliModel(a=a, b=b, quadrature=self.quadrature, rates=self.rates)
+
+    @property
+    def _score_name(self) -> str:
+        return "custom" if callable(self.score_func) else self.score_func
 
     @property
     def _untried(self) -> Untried:

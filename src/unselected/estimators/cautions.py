@@ -210,7 +210,7 @@ def _unexplained(Z: Floats, y: NDArray[Any], n_classes: int) -> float:
     """Return the part of the response's variation that is left, allowing for chance."""
     design = Design.by_class(Z, y, n_classes) if n_classes else Design.along(Z, y)
     n, m = Z.shape
-    return round(design.unexplained * (n - 1.0) / (n - m), 6)
+    return round(float(design.unexplained * (n - 1.0) / (n - m)), 6)
 
 
 def _reasons(unscored: Unscored, classes: NDArray[Any], label: ColumnNamer) -> str:

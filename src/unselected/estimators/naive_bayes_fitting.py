@@ -14,6 +14,7 @@ from unselected.models.batch import condition_all
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.regression import RegressionModel
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.leaving_out import (
     class_scores_without,
     count_scores_without,
@@ -39,6 +40,7 @@ class BernoulliFitting(ClassFitting):
 
     model: BernoulliModel
     binarize: Binarize
+    score: CountScore = EXPLAINED
 
     def scores(self, stream: StreamingSelection) -> Any:
         """Return the scores of the columns, from all cases."""
@@ -59,6 +61,7 @@ class BernoulliFitting(ClassFitting):
             "n_classes": self.table.classes.size,
             "missing_allowed": True,
             "by_total": self.model.rates == "given",
+            "score": self.score,
         }
 
     def _together(self, cases: list[Selected]) -> Iterator[FittedBernoulli]:

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unselected.selection.count_score import CountScore
+from unselected.selection.count_score_kinds import SCORES, CustomScore
+from unselected.selection.score_names import SCORE_NAMES
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.moments import Statistic
 
@@ -65,16 +68,20 @@ def check_whole(parameter: str, value: Any, low: int, high: int | None, meaning:
 
 def check_score(parameter: str, value: Any, statistic: Statistic) -> float:
     """Return a value that the statistic can have, or raise."""
+    name = SCORE_NAMES[statistic]
     if not is_a(Real, value):
-        bounds = "from 0 to 1" if statistic == "|COR|" else "of at least 0"
-        raise TypeError(f"{parameter}={shown(value)} must be a number {bounds}.")
-    if statistic == "|COR|" and not 0.0 <= value <= 1.0:
-        raise ValueError(
-            f"{parameter}={value} is out of range: an absolute correlation is from 0 to 1."
-        )
-    if not 0.0 <= value < np.inf:
-        raise ValueError(f"{parameter}={value} is out of range: an F statistic is at least 0.")
+        raise TypeError(f"{parameter}={shown(value)} must be {name.number}.")
+    if not name.least <= value <= name.most:
+        raise ValueError(f"{parameter}={value} is out of range: {name.words} is {name.bounds}.")
     return float(value)
+
+
+def check_count_score(score: Any) -> CountScore:
+    """Return the score of binary features that a name or a function asks for."""
+    if callable(score):
+        return CustomScore(score)
+    check_choice("score_func", score, tuple(SCORES))
+    return SCORES[score]
 
 
 def check_binarize(value: Any) -> Binarize:

@@ -36,6 +36,7 @@ from unselected.fitted.effects import FeatureEffects, feature_effects
 from unselected.fitted.predictor import column_label
 from unselected.selection.record import E, Selection, Ties
 from unselected.selection.rules import SelectionRule
+from unselected.selection.score_names import SCORE_NAMES
 from unselected.selection.scores import Scores
 from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.moments import Statistic
@@ -44,9 +45,6 @@ from unselected.statistics.moments import Statistic
 CHOSEN_LATER = -1
 # What a fit sets besides public attributes.
 _PRIVATE = ("_predictor", "_fitting")
-
-# What errors call the scores.
-_WORDS = {"|COR|": "an absolute correlation", "F": "an F statistic"}
 
 
 class SelectiveEstimator(SelectorMixin, BaseEstimator):
@@ -302,9 +300,9 @@ class SelectiveEstimator(SelectorMixin, BaseEstimator):
         kept = np.union1d(scores.above(rule.gamma), rule.always)
         others = np.setdiff1d(scores.subset.columns, kept, assume_unique=True)
         if others.size:
-            value = scores.values(others[:1])[0]
+            value, words = scores.values(others[:1])[0], SCORE_NAMES[scores.statistic].words
             raise ValueError(
-                f"{table.label(int(others[0]))} has {_WORDS[scores.statistic]} of {value:.6g}, "
+                f"{table.label(int(others[0]))} has {words} of {value:.6g}, "
                 f"which is not above threshold={rule.gamma:.6g}: drop the column, or correct the "
                 "threshold."
             )
@@ -364,7 +362,7 @@ def _warn_if_nothing_passed(rule: SelectionRule, selection: Selection[Any]) -> N
     """Warn where no feature is above a threshold."""
     if rule.gamma is not None and selection.indices.size == 0:
         warn(
-            f"No feature has {_WORDS[selection.statistic]} above "
+            f"No feature has {SCORE_NAMES[selection.statistic].words} above "
             f"threshold={selection.threshold}: all cases get the same predictions. Use a lower "
             "threshold."
         )

@@ -13,7 +13,7 @@ from unselected._typing import ColumnNamer, Floats
 from unselected.dependence.correlated import FeatureLaws, WithinClasses
 from unselected.fitted.base import GuardedClasses, Seen
 from unselected.fitted.effects import Effect, summary
-from unselected.fitted.json_checks import Entries, check_reals
+from unselected.fitted.json_checks import Entries, Fault, check_reals
 from unselected.fitted.json_counts import (
     bernoulli_priors_entry,
     check_agree,
@@ -31,7 +31,7 @@ from unselected.fitted.json_parts import (
     parse_names,
     quadrature_entry,
 )
-from unselected.fitted.json_posterior import parse_posterior, posterior_entry
+from unselected.fitted.json_posterior import full_posterior_entry, parse_posterior, posterior_entry
 from unselected.fitted.rate_effects import rate_posteriors
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_likelihood import Likelihood
@@ -249,8 +249,17 @@ class FittedBernoulli(GuardedClasses):
             "event": count_event_entry(self.event),
             "priors": bernoulli_priors_entry(model),
             "quadrature": quadrature_entry(model, {"rule": model.quadrature}),
-            **(posterior_entry(self.posterior) if self.n_samples > FEW_CASES else {}),
+            **self._posterior_entry(),
         }
+
+    def _posterior_entry(self) -> Entries:
+        """Return the posterior, where computing it from the file would take long or be impossible.
+
+        A custom score is a function, which a file does not hold.
+        """
+        if self.event.statistic == "custom":
+            return full_posterior_entry(self.posterior)
+        return posterior_entry(self.posterior) if self.n_samples > FEW_CASES else {}
 
     @classmethod
     def from_json(cls, entries: Entries) -> Self:
@@ -271,5 +280,7 @@ class FittedBernoulli(GuardedClasses):
             names=parse_names(entries["names"], k),
         )
         if "posterior" not in entries:
+            if event.statistic == "custom":
+                raise Fault("event statistic is custom, but there is no posterior.")
             return fitted
         return replace(fitted, given=parse_posterior(entries["posterior"], counts, fitted.log_psi))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from unselected.fitted.base import Fitted
-from unselected.fitted.json_parts import LARGEST
 from unselected.fitted.predictor import kept_features
+from unselected.selection.score_names import LARGEST
 
 Feature = dict[str, Any]
 
 
 def score_text(score: float, show: Callable[[float], str] = "{:.4f}".format) -> str:
-    """Return a score in words; the largest double stands for an infinite F statistic.
+    """Return a score in words; the largest double stands for an infinite one.
 
     >>> score_text(12.34567), score_text(LARGEST)
     ('12.3457', 'infinite')

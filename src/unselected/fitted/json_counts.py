@@ -29,12 +29,18 @@ from unselected.fitted.json_parts import (
 )
 from unselected.models.bernoulli import BernoulliModel
 from unselected.selection.correlation import threshold_cut
+from unselected.selection.count_score_kinds import score_called
 from unselected.selection.events import Event, OmittedKinds
+from unselected.selection.score_names import SCORE_NAMES
 from unselected.statistics.counts import ClassCounts
+from unselected.statistics.moments import Statistic
 from unselected.statistics.tally import ANY_TOTAL
 
-# A cut on R^2 is a ratio of such numbers: those of the smallest threshold have 650 digits.
-_DIGITS = re.compile(r"[0-9]{1,1000}")
+# A cut on R^2 is a ratio of such numbers: those of the smallest threshold have 650 digits. P-values
+# of Fisher's exact test have up to 1300.
+_DIGITS = re.compile(r"-?[0-9]{1,2000}")
+# Scores whose cuts are from 0 to 1: R^2, Yule's Q and differences of rates.
+_UP_TO_ONE = ("|COR|", "F", "odds_ratio", "rate_difference")
 _NUMBERS = ("n_below", "n_at_most", "n_lottery", "n_kept_ties")
 _OF_KINDS = ("n_below", "n_at_cut", "n_at_most")
 _MOST_CLASSES, _MOST_KINDS = 1000, 10**6
@@ -108,20 +114,23 @@ def parse_count_event(entry: object, k: int) -> Event:
     """Return what is known of omitted binary features."""
     fields = check_record(entry, "event", ("cut", *_NUMBERS), optional=("statistic", "kinds"))
     told = {name: check_whole(fields[name], f"event {name}", 0, MOST_FEATURES) for name in _NUMBERS}
-    statistic = check_choice(fields.get("statistic", "|COR|"), "event statistic", ("|COR|", "F"))
+    statistic = check_choice(
+        fields.get("statistic", "|COR|"), "event statistic", tuple(SCORE_NAMES)
+    )
     kinds = _parse_kinds(fields["kinds"]) if "kinds" in fields else None
     event = Event(
-        _parse_cut(fields["cut"]),
+        _parse_cut(fields["cut"], statistic),
         told["n_below"],
         told["n_at_most"],
         told["n_lottery"],
         told["n_kept_ties"],
         kinds=kinds,
         statistic=statistic,
+        score=score_called(statistic),
     )
     check_cut_known(event)
     n_below = event.n_below if kinds is None else int(kinds.n_below.sum())
-    if n_below and event.cut == 0:
+    if n_below and event.cut == 0 and statistic != "custom":
         raise Fault("event has features below a cut of 0, where there is nothing.")
     low = 1 if event.n_lottery else 0
     check_whole(event.n_kept_ties, "event n_kept_ties", low, k)
@@ -151,13 +160,16 @@ def _parse_kinds(entry: object) -> OmittedKinds:
     return OmittedKinds(np.array(sizes), np.array(totals, dtype=np.int64), *numbers)
 
 
-def _parse_cut(entry: object) -> Fraction | None:
+def _parse_cut(entry: object, statistic: Statistic) -> Fraction | None:
     if entry is None:
         return None
     numerator, denominator = (_digits(part) for part in check_list(entry, "event cut", 2))
-    if denominator == 0 or Fraction(numerator, denominator) > threshold_cut(1.0):
+    if denominator <= 0 or (numerator < 0 and statistic != "custom"):
         raise Fault("event cut is no ratio from 0 to 1.")
-    return Fraction(numerator, denominator)
+    cut = Fraction(numerator, denominator)
+    if statistic in _UP_TO_ONE and cut > threshold_cut(1.0):
+        raise Fault("event cut is no ratio from 0 to 1.")
+    return cut
 
 
 def _digits(part: object) -> int:
@@ -210,7 +222,9 @@ def check_agree(counts: ClassCounts, model: BernoulliModel, event: Event) -> Non
     kinds = event.kinds
     if kinds is not None:
         told.add(kinds.sizes.shape[1])
-    if len(told) > 1 or (event.statistic == "F") != (counts.sizes.size > 2):
+    several = counts.sizes.size > 2
+    wrong = {"|COR|": several, "F": not several, "fisher": several, "odds_ratio": several}
+    if len(told) > 1 or wrong.get(event.statistic, False):
         raise Fault("counts, priors and event have different numbers of classes.")
     if kinds is None:
         return

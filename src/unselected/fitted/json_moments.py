@@ -14,7 +14,8 @@ from unselected.fitted.json_checks import (
     check_whole,
     check_wholes,
 )
-from unselected.fitted.json_parts import LARGEST, LARGEST_SQUARES, LEAST_SQUARES, MOST_CASES
+from unselected.fitted.json_parts import LARGEST_SQUARES, LEAST_SQUARES, MOST_CASES
+from unselected.selection.score_names import LARGEST
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.moments import ClassMoments, Contrasts, LineMoments
 

@@ -26,6 +26,7 @@ from unselected.fitted.json_checks import (
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_prior import SHRINKAGE_BOUNDS, TAILS_BOUNDS, GaussianPrior
 from unselected.selection.events import Event, RealEvent
+from unselected.selection.score_names import SCORE_NAMES
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.moments import Statistic
 
@@ -40,7 +41,6 @@ _LEAST_PRIOR, _LARGEST_PRIOR = 1e-9, 1e9
 # Sums of squares as training allows them, and lam of an event.
 LEAST_SQUARES, LARGEST_SQUARES = 1e-280, 1e280
 _LEAST_LAM, _LARGEST_LAM = 1e-12, 2e6
-LARGEST = float(np.finfo(np.float64).max)
 
 _CLASS_TYPES: dict[str, tuple[type, Any]] = {
     "str": (str, object),
@@ -258,4 +258,5 @@ def parse_real_event(entry: object, statistic: Statistic, q: int) -> RealEvent:
 
 def check_score(value: object, what: str, statistic: Statistic) -> float:
     """Return a value that the statistic can have."""
-    return check_real(value, what, 0.0, 1.0 if statistic == "|COR|" else LARGEST)
+    name = SCORE_NAMES[statistic]
+    return check_real(value, what, name.least, name.most)

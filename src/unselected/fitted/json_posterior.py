@@ -1,4 +1,4 @@
-"""The posterior of alpha in a model file, where computing it anew would take long."""
+"""The posterior of alpha in a model file, where it would take long or is impossible to compute."""
 
 import numpy as np
 
@@ -17,11 +17,16 @@ _OF_GROUPS = ("log_related", "log_rest")
 
 def posterior_entry(posterior: BernoulliPosterior) -> Entries:
     """Return the posterior as an entry of the file; nothing where it is large."""
-    if 2 * posterior.log_one.size > _MOST_NUMBERS:
-        return {}
     groups = posterior.fractions
-    if groups is not None and not np.all(np.isfinite(groups.log_rest)):  # no number in a file
+    finite = groups is None or np.all(np.isfinite(groups.log_rest))  # else no number in a file
+    if 2 * posterior.log_one.size > _MOST_NUMBERS or not finite:
         return {}
+    return full_posterior_entry(posterior)
+
+
+def full_posterior_entry(posterior: BernoulliPosterior) -> Entries:
+    """Return the posterior as an entry of the file, however large it is."""
+    groups = posterior.fractions
     entry: Entries = {name: getattr(posterior, name) for name in _OF_NODES}
     entry["omission_probability"] = np.exp(posterior.log_at_most)
     entry["log_evidence"] = posterior.log_evidence

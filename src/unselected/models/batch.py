@@ -162,7 +162,8 @@ class _Together:
             np.arange(len(likelihoods)), [each.n_equal.size for each in likelihoods]
         )
         self._log_orders = np.array([each.log_orders for each in likelihoods])
-        self._numbers = np.array([shared.number_of(each.event.cut) for each in likelihoods])
+        cuts = [each.cut_among(shared.law.sizes) for each in likelihoods]
+        self._numbers = np.array([shared.number_of(*cut) for cut in cuts])
         self._n_cuts = int(self._numbers.max()) + 1
         events = [each.event for each in likelihoods]
         self._n_below = np.array([event.n_below for event in events])

@@ -11,6 +11,7 @@ from scipy.special import betaln, xlogy
 from unselected._typing import Floats, Ints
 from unselected.models.count_omission import (
     Rates,
+    check_tables,
     check_work,
     is_slow,
     is_tabulated,
@@ -31,8 +32,8 @@ from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
 from unselected.omission.several_classes import SeveralClasses
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.events import Event
-from unselected.selection.explained import freedom, with_other_freedom
 from unselected.statistics.counts import ClassCounts
 
 AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
@@ -119,7 +120,10 @@ class Likelihood:
             rows.append(kinds.sizes)
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
-        check_work(patterns, self.rates, has_cut=self.event.cut is not None)
+        if self.cut_among(tuple(self.class_sizes.tolist()))[1] == EXPLAINED:
+            check_work(patterns, self.rates, has_cut=self.event.cut is not None)
+        else:
+            check_tables(patterns, self.event.statistic)
         for sizes in patterns:
             vectors = np.flatnonzero(np.all(self.known.T == sizes, axis=1))
             told = np.array([], dtype=np.intp)
@@ -133,9 +137,13 @@ class Likelihood:
 
     def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return how the terms of some vectors of counts are computed."""
-        cut, rule, two = self._cut_of(sizes), self._theta_rule, len(sizes) == 2
+        (cut, score), rule, two = self.cut_among(sizes), self._theta_rule, len(sizes) == 2
         if self._shared is not None:
-            return SharedTerms.of(self._shared.of(sizes), ones, cut)
+            return SharedTerms.of(self._shared.of(sizes), ones, cut, score)
+        if score != EXPLAINED:
+            by_total = self.rates == "given"
+            table = CountTable.by_size(sizes, cut, by_total=by_total, score=score)
+            return self._tabulated(table, sizes, ones)
         needs_below = self.event.needs_below or self.event.kinds is not None
         if self.rates == "uniform" and not two:
             several = None
@@ -145,30 +153,33 @@ class Likelihood:
         if self.rates == "given" and not is_tabulated(sizes):
             given = omission_given_totals(sizes, cut, rule.refinement)
             return ManyCasesTerms(sizes, ones, given, rule.refinement)
-        table = None
         if self.rates == "given":
-            table = CountTable(tuple(sorted(sizes)), cut, by_total=True)
+            table = CountTable.by_size(sizes, cut, by_total=True, score=score)
+            return self._tabulated(table, sizes, ones)
         if rule.is_for_many(sum(sizes)):
-            if table is None and cut is not None:
-                many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
-                return ManyCasesPairs(sizes, ones, many, rule.refinement)
-            summed = None if table is None else ManyCasesTable(table, rule.refinement)
-            return ManyCasesTerms(sizes, ones, summed, rule.refinement)
+            if cut is None:
+                return ManyCasesTerms(sizes, ones, None, rule.refinement)
+            many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
+            return ManyCasesPairs(sizes, ones, many, rule.refinement)
         law = CountLaw(sizes, *self._nodes, self._tables)
-        omission: OverallOmission | TabulatedOmission | None = None
-        if table is not None:
-            omission = TabulatedOmission(table)
-        elif cut is not None:
+        omission = None
+        if cut is not None:
             omission = OverallOmission(law, cut, needs_below=needs_below)
         return CountTerms(law, ones, omission)
 
-    def _cut_of(self, sizes: tuple[int, ...]) -> Fraction | None:
-        """Return the bound on R^2 of features with so many known values."""
-        cut = self.event.cut
-        if cut is None or self.event.statistic == "|COR|":
-            return cut
-        complete, nu = int(freedom(self.class_sizes)), sum(sizes) - len(sizes)
-        return with_other_freedom(cut, complete, nu)
+    def _tabulated(self, table: CountTable, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
+        """Return the terms of some vectors of counts, with a table of all vectors."""
+        refinement = self._theta_rule.refinement
+        if self._theta_rule.is_for_many(sum(sizes)):
+            return ManyCasesTerms(sizes, ones, ManyCasesTable(table, refinement), refinement)
+        law = CountLaw(sizes, *self._nodes, self._tables)
+        return CountTerms(law, ones, TabulatedOmission(table))
+
+    def cut_among(self, sizes: tuple[int, ...]) -> tuple[Fraction | None, CountScore]:
+        """Return the cut of features with so many known values, and the score that it is on."""
+        if self.event.cut is None:
+            return None, EXPLAINED
+        return self.event.score.cut_among(self.event.cut, sizes, self.class_sizes)
 
     @property
     def n_cases(self) -> int:

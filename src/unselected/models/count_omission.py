@@ -6,6 +6,7 @@ from typing import Literal
 from unselected._typing import Ints
 from unselected.omission.count_tables import MOST_ENTRIES, TotalsAlone, n_entries
 from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
+from unselected.statistics.moments import Statistic
 
 Rates = Literal["uniform", "given"]
 
@@ -49,12 +50,7 @@ def check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
 
     ``patterns`` has shape (patterns, G).
     """
-    if len(patterns) > MOST_PATTERNS:
-        raise ValueError(
-            f"binary features have {len(patterns)} different numbers of known values in the "
-            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
-            "example with sklearn.impute.SimpleImputer), or drop features that have many."
-        )
+    _check_number(patterns)
     each = [tuple(sizes) for sizes in patterns.tolist()]
     sums = sum(_n_sums(sizes, rates, has_cut=has_cut) for sizes in each)
     if sums > MOST_SUMS:
@@ -74,6 +70,37 @@ def is_slow(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> bool:
     (False, True)
     """
     return len(sizes) > 2 and _n_sums(sizes, rates, has_cut=has_cut) > _MOST_QUICK_SUMS
+
+
+def check_tables(patterns: Ints, statistic: Statistic) -> None:
+    """Raise where tables of all vectors of counts, which this score needs, are too large."""
+    _check_number(patterns)
+    each = [tuple(sizes) for sizes in patterns.tolist()]
+    largest = max(each, key=n_entries)
+    if n_entries(largest) > MOST_ENTRIES:
+        raise ValueError(
+            f"score_func={statistic!r} needs a table of all counts, which for classes of "
+            f"{', '.join(map(str, largest))} cases has {n_entries(largest):.3g} entries, and at "
+            f"most {MOST_ENTRIES} are possible: use score_func='correlation' or 'chi2'."
+        )
+    total = sum(map(n_entries, each))
+    if total > MOST_SUMS:
+        raise ValueError(
+            f"score_func={statistic!r} needs a table of all counts for each of the {len(each)} "
+            f"different numbers of known values, with {total:.3g} entries together, and at most "
+            f"{MOST_SUMS} are possible: fill in missing values, or use score_func='correlation' or "
+            "'chi2'."
+        )
+
+
+def _check_number(patterns: Ints) -> None:
+    """Raise where there are too many different numbers of known values."""
+    if len(patterns) > MOST_PATTERNS:
+        raise ValueError(
+            f"binary features have {len(patterns)} different numbers of known values in the "
+            f"classes, and at most {MOST_PATTERNS} are possible: fill in missing values (for "
+            "example with sklearn.impute.SimpleImputer), or drop features that have many."
+        )
 
 
 def _n_sums(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> float:

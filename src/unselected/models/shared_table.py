@@ -10,6 +10,7 @@ from unselected.models.count_terms import Terms
 from unselected.numerics.beta_binomial import CountLaw, PmfTables
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy
 from unselected.omission.count_tables import CountTable, Omission, joint_table, n_entries
+from unselected.selection.count_score import EXPLAINED, CountScore
 
 # Numbers that a table remembers for all alphas together, at most, and the fewest alphas.
 _MOST_NUMBERS, _FEWEST_ALPHAS = 1 << 23, 4
@@ -35,7 +36,7 @@ class SharedTable:
     def __init__(self, law: CountLaw, *, by_total: bool) -> None:
         self.law, self.by_total = law, by_total
         self._known: dict[float, _AtAlpha] = {}
-        self._cuts: dict[Fraction | None, int] = {}
+        self._cuts: dict[tuple[Fraction | None, CountScore], int] = {}
         self._counted: list[CountTable] = []
 
     def forget_cuts(self) -> None:
@@ -46,12 +47,14 @@ class SharedTable:
             known.omission.clear()
             known.overall.clear()
 
-    def number_of(self, cut: Fraction | None) -> int:
-        """Return an index for a cut, because fractions are slow to look up."""
-        if cut not in self._cuts:
-            self._cuts[cut] = len(self._cuts)
-            self._counted.append(CountTable(self.law.sizes, cut, by_total=self.by_total))
-        return self._cuts[cut]
+    def number_of(self, cut: Fraction | None, score: CountScore = EXPLAINED) -> int:
+        """Return an index for a cut on a score, because fractions are slow to look up."""
+        key = cut, score
+        if key not in self._cuts:
+            self._cuts[key] = len(self._cuts)
+            table = CountTable(self.law.sizes, cut, by_total=self.by_total, score=score)
+            self._counted.append(table)
+        return self._cuts[key]
 
     def tables(self, u: float) -> tuple[Floats, Floats]:
         """Return P(counts) and E[theta | counts], flattened."""
@@ -135,9 +138,11 @@ class SharedTerms:
     number: int
 
     @classmethod
-    def of(cls, shared: SharedTable, ones: Ints, cut: Fraction | None) -> "SharedTerms":
+    def of(
+        cls, shared: SharedTable, ones: Ints, cut: Fraction | None, score: CountScore = EXPLAINED
+    ) -> "SharedTerms":
         """Look up where the vectors and the cut are."""
-        return cls(shared, ones, shared.places(ones), shared.number_of(cut))
+        return cls(shared, ones, shared.places(ones), shared.number_of(cut, score))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Floats
+from unselected._typing import Floats, Ints
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
-from unselected.selection.explained import compare_explained
+from unselected.selection.count_score import EXPLAINED, CountScore
 
 # Entries of the largest table of one pattern, and of those that are compared at a time.
 MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
@@ -76,17 +76,38 @@ class CountTable:
     sizes : sequence of int
         The numbers of cases (known values) of the classes.
     cut : Fraction or None
-        A bound on R^2; without it all vectors are below.
+        A bound on the key of the score, by default on R^2; without it all vectors are below.
     by_total : bool
         Whether there is a row of sums for each total, 0 to n, or one for all.
+    score : CountScore, default=EXPLAINED
+    axis_of : array of int, default=None
+        The axis of the table that each class has, where they are not in the order of the classes.
     """
 
-    def __init__(self, sizes: tuple[int, ...], cut: Fraction | None, *, by_total: bool) -> None:
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        cut: Fraction | None,
+        *,
+        by_total: bool,
+        score: CountScore = EXPLAINED,
+        axis_of: Ints | None = None,
+    ) -> None:
         self.sizes, self.by_total = sizes, by_total
         self.n_totals = sum(sizes) + 1 if by_total else 1
-        self._kind_of = self._kinds(cut)
+        self._axis_of = np.arange(len(sizes)) if axis_of is None else axis_of
+        self._kind_of = self._kinds(cut, score)
 
-    def _kinds(self, cut: Fraction | None) -> NDArray[Any]:
+    @classmethod
+    def by_size(
+        cls, sizes: tuple[int, ...], cut: Fraction | None, *, by_total: bool, score: CountScore
+    ) -> "CountTable":
+        """Return a table whose last axis is that of the largest class, which takes less memory."""
+        order = np.argsort(sizes, kind="stable")
+        each = tuple(sizes[g] for g in order)
+        return cls(each, cut, by_total=by_total, score=score, axis_of=np.argsort(order))
+
+    def _kinds(self, cut: Fraction | None, score: CountScore) -> NDArray[Any]:
         """Return where each vector of counts is summed: 3 m + 0, 1, 2 for below, at and above."""
         shape = tuple(n + 1 for n in self.sizes)
         n_vectors = int(np.prod(shape))
@@ -96,7 +117,8 @@ class CountTable:
             block = slice(start, min(start + _BLOCK, n_vectors))
             ones = np.stack(np.unravel_index(np.arange(block.start, block.stop), shape))
             if cut is not None:
-                kinds[block] += compare_explained(ones, np.array(self.sizes), cut) + 1
+                known = np.array(self.sizes)[self._axis_of]
+                kinds[block] += score.compare(ones[self._axis_of], known, cut) + 1
             if self.by_total:
                 kinds[block] += 3 * ones.sum(axis=0)
         return kinds

@@ -49,8 +49,8 @@ class OmissionProbabilityDisplay(Display):
     class_sizes : mapping of label to int, default=None
         Numbers of cases of the classes; None where the response is a number.
     threshold : float
-    statistic : {"|COR|", "F"}, default="|COR|"
-        What the threshold is on.
+    statistic : str, default="|COR|"
+        What the threshold is on, such as "F"; see `Selection`.
     posterior : (log_concentration, density), default=None
         Posterior of the concentration, drawn below.
     words : str, default="Concentration"

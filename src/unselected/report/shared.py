@@ -29,6 +29,8 @@ BOTH = ("corrected", "uncorrected")
 
 # How many features a page lists.
 _MOST_FEATURES = 100
+# Scores under another name than that of the selection.
+_SCORES = {"|COR|": "|correlation|", "F": "F statistic", "fisher": "-log10 p (Fisher)"}
 # Pictures of effects, of many classes.
 _MOST_EFFECTS = 6
 
@@ -148,8 +150,8 @@ def feature_table(
         Given the model's description of a feature, what is between the score and whether the
         feature is at the cut.
     """
-    correlations = fitted.selection_.statistic == "|COR|"
-    score, show = ("|correlation|", decimals) if correlations else ("F statistic", digits)
+    score = _SCORES.get(fitted.selection_.statistic, fitted.selection_.statistic)
+    show = decimals if fitted.selection_.statistic == "|COR|" else digits
     if coding_of(fitted) is not None:
         score = f"adjusted {score}"
     described = fitted.panel().predictor.fitted.describe(fitted.scores_)

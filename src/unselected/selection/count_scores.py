@@ -3,26 +3,16 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.correlation import (
-    CLOSE,
-    cor_squared,
-    exact_values,
-    root,
-    threshold_cut,
-)
+from unselected.selection.correlation import cor_squared
+from unselected.selection.count_score import EXPLAINED, CountScore, ScoreKeys
 from unselected.selection.events import Event, OmittedKinds
-from unselected.selection.explained import (
-    exact_explained,
-    explained,
-    freedom,
-    with_other_freedom,
-)
 from unselected.selection.scores import competing, together
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.moments import Statistic
@@ -32,10 +22,10 @@ from unselected.statistics.unscored import SCORED, Unscored
 
 @dataclass(frozen=True, eq=False)
 class CountScores:
-    """|COR| of binary columns with two classes, or F with several, compared in exact integers.
+    """The scores of binary columns: by default |COR| with two classes, or F with several.
 
-    Scores are compared as R^2 (see `explained`). A column without known values in a class has no
-    score.
+    They are compared by their keys, see `count_score`. A column without known values in a class has
+    no score.
 
     Attributes
     ----------
@@ -44,23 +34,32 @@ class CountScores:
     tally : Tally
         The kinds of all columns of the table, those included that can no longer be selected.
     unscored : Unscored
+    score : CountScore
     """
 
     counted: Counted
     subset: ColumnSubset
     tally: Tally
     unscored: Unscored
+    score: CountScore = EXPLAINED
 
     @classmethod
-    def of(cls, counts: ClassCounts, *, by_total: bool = False) -> "CountScores":
+    def of(
+        cls, counts: ClassCounts, *, by_total: bool = False, score: CountScore = EXPLAINED
+    ) -> "CountScores":
         """Return the scores of all columns of a table, without the cuts that made them bits."""
         cuts = np.broadcast_to(np.nan, counts.n_columns)
         everyone = ColumnSubset.everyone(counts.n_columns)
-        return cls.of_part(Counted(counts, cuts), everyone, by_total=by_total)
+        return cls.of_part(Counted(counts, cuts), everyone, by_total=by_total, score=score)
 
     @classmethod
     def of_part(
-        cls, counted: Counted, subset: ColumnSubset, *, by_total: bool = False
+        cls,
+        counted: Counted,
+        subset: ColumnSubset,
+        *,
+        by_total: bool = False,
+        score: CountScore = EXPLAINED,
     ) -> "CountScores":
         """Return the scores of some columns of a table; ``by_total`` tells their totals apart."""
         unscored = Unscored.none()
@@ -72,7 +71,7 @@ class CountScores:
                 scored = np.flatnonzero(~lost)
                 counted, subset = counted.take(scored), subset.take(scored)
         tally = Tally.of(counted.counts, by_total=by_total)
-        return cls(counted, subset, tally, unscored)
+        return cls(counted, subset, tally, unscored, score)
 
     @classmethod
     def united(cls, parts: "list[CountScores]") -> "CountScores":
@@ -83,7 +82,8 @@ class CountScores:
         n_three_steps = sum(part.counted.n_three_steps for part in parts)
         tally = Tally.united([part.tally for part in parts])
         unscored = Unscored.united([part.unscored for part in parts])
-        return cls(Counted(counts, cuts, n_three_steps), subset, tally, unscored)
+        counted = Counted(counts, cuts, n_three_steps)
+        return cls(counted, subset, tally, unscored, parts[0].score)
 
     @property
     def counts(self) -> ClassCounts:
@@ -98,27 +98,24 @@ class CountScores:
     @property
     def statistic(self) -> Statistic:
         """What the scores are."""
-        return "|COR|" if self.counts.sizes.size == 2 else "F"
+        return self.score.statistic(self.counts.sizes.size)
+
+    @property
+    def close(self) -> float:
+        """Values of ``rough`` further apart than this, relatively, are in the right order."""
+        return self.score.close
 
     @cached_property
     def rough(self) -> Floats:
-        """R^2; of columns with missing values that of a complete column with the same score."""
-        c = self.counts
-        if c.known is None:
-            if self.statistic == "|COR|":
-                return cor_squared(c.I0, c.I1, c.n0, c.n1)
-            return explained(c.ones, c.sizes[:, np.newaxis])
-        squares = explained(c.ones, c.known)
-        if self.statistic == "|COR|":
-            return squares
-        part = freedom(c.known) * squares
-        return np.asarray(part / (part + freedom(c.sizes) * (1.0 - squares)))
+        """Numbers in the order of the scores, see `CountScore`; by default R^2."""
+        return self.score.rough(self.counts)
 
     def at_least(self, bound: float) -> NDArray[np.bool_]:
         """Say whose ``rough`` is at least that; looked up where there are few pairs of counts."""
         c = self.counts
         n_pairs = (c.n0 + 1) * (c.n1 + 1)
-        if c.sizes.size > 2 or c.known is not None or c.n_columns < n_pairs:
+        by_pairs = c.sizes.size == 2 and c.known is None and self.score == EXPLAINED
+        if not by_pairs or c.n_columns < n_pairs:
             return np.asarray(self.rough >= bound)
         codes = c.I0.astype(np.min_scalar_type(n_pairs)) * (c.n1 + 1) + c.I1
         return np.asarray(np.take(_cor_squared_of_pairs(c.n0, c.n1) >= bound, codes))
@@ -139,16 +136,17 @@ class CountScores:
         """Return the scores of some columns, correctly rounded; NaN for those that have none."""
         values = np.full(columns.size, np.nan)
         scored = ~np.isin(columns, self.unscored.columns)
-        squares, value_of = self._exact(self.subset.places(columns[scored]))
-        values[scored] = np.array([self._score(square) for square in squares])[value_of]
+        keys, value_of = self._exact(self.subset.places(columns[scored]))
+        sizes = self.counts.sizes
+        values[scored] = np.array([self.score.value(key, sizes) for key in keys])[value_of]
         return values
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
         """Return the columns above the k-th largest score, and those that equal it exactly."""
-        squares = competing(self, always)
-        kth = np.partition(squares, squares.size - k)[squares.size - k]
-        contenders = np.flatnonzero(squares >= kth * (1 - CLOSE))
-        surely = squares[contenders] > kth * (1 + CLOSE)
+        rough = competing(self, always)
+        kth = float(np.partition(rough, rough.size - k)[rough.size - k])
+        contenders = np.flatnonzero(rough >= kth - self.close * abs(kth))
+        surely = rough[contenders] > kth + self.close * abs(kth)
         above, close = contenders[surely], contenders[~surely]
         # Doubles cannot separate close values: rank the few distinct ones among them exactly.
         values, value_of = self._exact(close)
@@ -161,16 +159,16 @@ class CountScores:
 
     def nothing_omitted(self) -> Event:
         """Return the empty event."""
-        return Event(statistic=self.statistic)
+        return self._event(None)
 
     def event_above(self, gamma: float, indices: Ints) -> Event:
         """Return the event that all but these columns are at most at gamma."""
         cut, omitted = self._cut_at(gamma), self._omitted(indices)
         if omitted is None:
-            return Event(cut, n_at_most=self._n_omitted(indices), statistic=self.statistic)
+            return self._event(cut, n_at_most=self._n_omitted(indices))
         none = np.zeros_like(omitted.n_columns)
         kinds = OmittedKinds(omitted.sizes, omitted.totals, none, none, omitted.n_columns)
-        return Event(cut, kinds=kinds, statistic=self.statistic)
+        return self._event(cut, kinds=kinds)
 
     def event_by_rank(self, kept_at_cut: Ints, indices: Ints, at_random: bool) -> Event:
         """Return the event of the rule for ties.
@@ -179,7 +177,7 @@ class CountScores:
         strictly below the cut, and a later one at most at it.
         """
         (cut,), _ = self._exact(self.subset.places(kept_at_cut[:1]))
-        omitted, event = self._omitted(indices), Event(cut, statistic=self.statistic)
+        omitted, event = self._omitted(indices), self._event(cut)
         if omitted is not None:
             return replace(event, kinds=self._kinds_at(cut, omitted, indices))
         n_omitted = self._n_omitted(indices)
@@ -196,9 +194,12 @@ class CountScores:
         Their positions and their totals are unknown.
         """
         if gamma is not None:
-            return Event(self._cut_at(gamma), n_at_most=n_omitted, statistic=self.statistic)
+            return self._event(self._cut_at(gamma), n_at_most=n_omitted)
         (cut,), _ = self._exact(self.subset.places(at_cut[:1]))
-        return Event(cut, n_lottery=n_omitted, n_kept_ties=at_cut.size, statistic=self.statistic)
+        return self._event(cut, n_lottery=n_omitted, n_kept_ties=at_cut.size)
+
+    def _event(self, cut: Fraction | None, **known: Any) -> Event:
+        return Event(cut, statistic=self.statistic, score=self.score, **known)
 
     def _n_omitted(self, indices: Ints) -> int:
         return self.size - self.unscored.columns.size - indices.size
@@ -222,55 +223,16 @@ class CountScores:
         return OmittedKinds(omitted.sizes, omitted.totals, n_below, n_at_cut, none)
 
     def _cut_at(self, gamma: float) -> Fraction:
-        """Return the bound on R^2 that separates scores of at most gamma from those above."""
-        if self.statistic == "|COR|":
-            return threshold_cut(gamma)
-        F = Fraction(gamma) + Fraction(float(np.spacing(gamma))) / 2
-        q, nu = self.counts.sizes.size - 1, int(freedom(self.counts.sizes))
-        return q * F / (q * F + nu)
+        """Return the key that separates scores of at most gamma from those above."""
+        return self.score.cut_at(gamma, self.counts.sizes)
 
-    def _score(self, square: Fraction) -> float:
-        """Return the score of a column with this R^2, correctly rounded."""
-        if self.statistic == "|COR|":
-            return root(square)
-        if square == 1:
-            return float(np.finfo(np.float64).max)
-        q, nu = self.counts.sizes.size - 1, int(freedom(self.counts.sizes))
-        return float(nu * square / (q * (1 - square)))
-
-    def _exact(self, places: Ints) -> tuple[list[Fraction], Ints]:
-        """Return R^2 of distinct columns at some places, and which of them each is."""
-        c = self.counts.take(places)
-        if c.known is None and self.statistic == "|COR|":
-            return exact_values(c.I0, c.I1, c.n0, c.n1)
-        known = (
-            np.broadcast_to(c.sizes[:, np.newaxis], c.ones.shape) if c.known is None else c.known
-        )
-        rows = np.vstack([c.ones, known]).T.astype(np.int64)
-        distinct, value_of = np.unique(rows, axis=0, return_inverse=True)
-        return [self._exact_of(row) for row in distinct.tolist()], value_of.ravel()
-
-    def _exact_of(self, row: list[int]) -> Fraction:
-        """Return R^2 from counts and numbers of known values."""
-        G = self.counts.sizes.size
-        square = exact_explained(tuple(row[:G]), tuple(row[G:]))
-        if self.statistic == "|COR|":
-            return square
-        nu, complete = sum(row[G:]) - G, int(freedom(self.counts.sizes))
-        if nu == complete:
-            return square
-        return with_other_freedom(square, nu, complete)
+    def _exact(self, places: Ints) -> ScoreKeys:
+        """Return the keys of distinct columns at some places, and which of them each has."""
+        return self.score.distinct(self.counts.take(places))
 
     def _compare(self, cut: Fraction) -> NDArray[np.int8]:
         """Return the sign of each score less that at the cut, exactly."""
-        difference = self.rough - float(cut)
-        sign = np.sign(difference).astype(np.int8)
-        close = np.flatnonzero(np.abs(difference) <= CLOSE * float(cut))
-        if close.size:
-            values, value_of = self._exact(close)
-            signs = [(value > cut) - (value < cut) for value in values]
-            sign[close] = np.array(signs, dtype=np.int8)[value_of]
-        return sign
+        return self.score.signs(self.rough, cut, self._exact)
 
 
 @lru_cache(maxsize=16)

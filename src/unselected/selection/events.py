@@ -14,6 +14,7 @@ from scipy.special import betainc, betaln
 
 from unselected._typing import Floats, Ints
 from unselected.numerics.quadrature import log_sum
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.statistics.moments import Statistic
 
 
@@ -72,8 +73,9 @@ class Event:
     at the cut, which is more than that it was not kept, and makes the way in which ties are broken
     irrelevant.
 
-    The empty event, ``Event()``, gives the usual, uncorrected posterior. ``cut`` is a bound on R^2:
-    COR^2 for two classes, and that of a complete feature with the same F for several.
+    The empty event, ``Event()``, gives the usual, uncorrected posterior. ``cut`` is a bound on the
+    key of ``score``, see `count_score`. By default it is one on R^2: COR^2 for two classes, and
+    that of a complete feature with the same F for several.
     """
 
     # Whether omitted features that are constant are left out of it.
@@ -86,6 +88,7 @@ class Event:
     n_kept_ties: int = 0
     kinds: OmittedKinds | None = None
     statistic: Statistic = "|COR|"
+    score: CountScore = EXPLAINED
 
     @property
     def n_omitted(self) -> int:
@@ -96,7 +99,7 @@ class Event:
 
     def emptied(self) -> "Event":
         """Return the same cut with nothing known to be below it: the uncorrected method."""
-        return Event(self.cut, statistic=self.statistic)
+        return Event(self.cut, statistic=self.statistic, score=self.score)
 
     @property
     def needs_below(self) -> bool:

@@ -9,7 +9,7 @@ own, so that the event is one for each family.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class FamilyScores:
     keys : callable
         Breaks ties; see `KeyReader`.
     """
+
+    close: ClassVar[float] = CLOSE
 
     binary: CountScores | None
     real: RealScores | None

@@ -18,6 +18,7 @@ from unselected.columns.blocks import (
 )
 from unselected.columns.subset import ColumnSubset
 from unselected.numerics.kernels import kernels_for
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
 from unselected.selection.real_scores import RealScores
@@ -62,6 +63,7 @@ def count_scores_without(
     n_classes: int = 2,
     missing_allowed: bool = False,
     by_total: bool = False,
+    score: CountScore = EXPLAINED,
 ) -> list[CountScores]:
     """Return the scores of binary columns that can be selected without each of some sets of cases.
 
@@ -74,6 +76,7 @@ def count_scores_without(
         Returns a new selection by the same rule; each set has its own.
     by_total : bool, default=False
         Whether the totals of all columns are kept.
+    score : CountScore, default=EXPLAINED
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[ClassCounts, Floats]]:
@@ -81,15 +84,15 @@ def count_scores_without(
             values, y, binarize, names, sets, n_classes=n_classes, missing_allowed=missing_allowed
         )
 
-    def score(
+    def scores(
         counted: tuple[ClassCounts, Floats],
         left: LeftOut,  # noqa: ARG001
         subset: ColumnSubset,
     ) -> CountScores:
-        return CountScores.of_part(Counted(*counted), subset, by_total=by_total)
+        return CountScores.of_part(Counted(*counted), subset, by_total=by_total, score=score)
 
     blocks = wide_blocks(X, X.dtype.itemsize)
-    return _scores_without(X, blocks, label, sets, new_stream, block, score, CountScores.united)
+    return _scores_without(X, blocks, label, sets, new_stream, block, scores, CountScores.united)
 
 
 def class_scores_without(

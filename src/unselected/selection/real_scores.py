@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.subset import ColumnSubset
+from unselected.selection.correlation import CLOSE
 from unselected.selection.events import RealEvent
 from unselected.selection.scores import competing, together
 from unselected.statistics.moments import Moments, Statistic, distinct_rows
@@ -36,6 +37,8 @@ class RealScores:
         The pattern of each column.
     unscored : Unscored
     """
+
+    close: ClassVar[float] = CLOSE
 
     moments: Moments
     subset: ColumnSubset

@@ -37,8 +37,9 @@ class Selection(Generic[E]):
     ties : {"first", "random"} or None
         How ties at the cut are broken; None where the rule has no ties, or where the content of the
         columns decides.
-    statistic : {"|COR|", "F"}
-        The score.
+    statistic : str
+        The score: "|COR|", "F", or the name of another score of binary features, "custom" for one
+        that the user defined.
     event : Event or RealEvent
         What is known of the omitted features.
     unscored : array of int

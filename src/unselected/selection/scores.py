@@ -43,7 +43,11 @@ class Scores(Protocol[E_co]):
 
     @property
     def rough(self) -> Floats:
-        """Numbers in the order of the scores, but for what is closer than `CLOSE`."""
+        """Numbers in the order of the scores, but for what is closer than ``close``."""
+
+    @property
+    def close(self) -> float:
+        """How close, relatively, numbers are that may be in the wrong order."""
 
     def at_least(self, bound: float) -> NDArray[np.bool_]:
         """Say whose ``rough`` is at least that."""
@@ -91,5 +95,5 @@ def competing(scores: Scores[Any], always: Ints) -> Floats:
     if not always.size:
         return scores.rough
     rough = scores.rough.copy()
-    rough[scores.subset.places(always)] = -1.0
+    rough[scores.subset.places(always)] = -np.inf
     return rough

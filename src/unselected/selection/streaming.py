@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import Columns
 from unselected.columns.subset import ColumnSubset
-from unselected.selection.correlation import CLOSE
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores
 from unselected.selection.real_scores import RealScores
@@ -93,7 +93,7 @@ class StreamingSelection:
         """Return the scores of at least this value, and those of columns that do not compete."""
         if bound == -np.inf:
             return scores
-        staying = scores.at_least(bound * (1.0 - CLOSE))
+        staying = scores.at_least(bound - scores.close * abs(bound))
         if self.always.size:
             staying |= self._exempt(scores.subset)
         return scores.stay(np.flatnonzero(staying))
@@ -127,6 +127,7 @@ def count_scores(
     n_classes: int = 2,
     missing_allowed: bool = False,
     by_total: bool = False,
+    score: CountScore = EXPLAINED,
 ) -> CountScores:
     """Return the scores of the binary columns that can be selected, in one pass over a table.
 
@@ -137,7 +138,7 @@ def count_scores(
     >>> best.subset.columns.tolist(), best.size
     ([0], 3)
     """
-    then = partial(_filter_counts, stream=stream, by_total=by_total)
+    then = partial(_filter_counts, stream=stream, by_total=by_total, score=score)
     parts = over_counts(
         X, y, binarize, label, then, n_classes=n_classes, missing_allowed=missing_allowed
     )
@@ -170,9 +171,14 @@ def adjusted_scores(
 
 
 def _filter_counts(
-    counted: Counted, subset: ColumnSubset, *, stream: StreamingSelection, by_total: bool
+    counted: Counted,
+    subset: ColumnSubset,
+    *,
+    stream: StreamingSelection,
+    by_total: bool,
+    score: CountScore,
 ) -> CountScores:
-    return stream.filter(CountScores.of_part(counted, subset, by_total=by_total))
+    return stream.filter(CountScores.of_part(counted, subset, by_total=by_total, score=score))
 
 
 def _filter_moments(

@@ -53,7 +53,8 @@ class ClassCounts:
         ones = np.concatenate([part.ones for part in parts], axis=1)
         if all(part.known is None for part in parts):
             return cls(ones, parts[0].sizes)
-        return cls(ones, parts[0].sizes, np.concatenate([_known(part) for part in parts], axis=1))
+        known = np.concatenate([part.known_values for part in parts], axis=1)
+        return cls(ones, parts[0].sizes, known)
 
     @classmethod
     def added(cls, parts: "list[ClassCounts]") -> "ClassCounts":
@@ -69,7 +70,8 @@ class ClassCounts:
         ones = np.sum([part.ones for part in parts], axis=0, dtype=dtype)
         if all(part.known is None for part in parts):
             return cls(ones, sizes)
-        return cls(ones, sizes, np.sum([_known(part) for part in parts], axis=0, dtype=dtype))
+        known = np.sum([part.known_values for part in parts], axis=0, dtype=dtype)
+        return cls(ones, sizes, known)
 
     @property
     def n_columns(self) -> int:
@@ -95,6 +97,14 @@ class ClassCounts:
     def n1(self) -> int:
         """The number of cases of the second class."""
         return int(self.sizes[1])
+
+    @property
+    def known_values(self) -> NDArray[Any]:
+        """The numbers of known values (G, columns), also of complete columns."""
+        if self.known is not None:
+            return self.known
+        sizes = self.sizes.astype(count_type(int(self.sizes.sum())))
+        return np.broadcast_to(sizes[:, np.newaxis], self.ones.shape)
 
     @property
     def totals(self) -> Ints:
@@ -126,14 +136,6 @@ class ClassCounts:
         if self.known is None:
             return self.sizes[np.newaxis], np.zeros(self.n_columns, dtype=np.intp)
         return distinct_rows(np.vstack([self.sizes, self.known.T.astype(np.int64)]))
-
-
-def _known(counts: ClassCounts) -> NDArray[Any]:
-    """Return the numbers of known values, also of complete columns."""
-    if counts.known is not None:
-        return counts.known
-    sizes = counts.sizes.astype(count_type(int(counts.sizes.sum())))
-    return np.broadcast_to(sizes[:, np.newaxis], counts.ones.shape)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 from unselected._typing import Floats, Ints
 from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
 
-# What the score of a column is: an absolute correlation with the response, or an F statistic.
-Statistic = Literal["|COR|", "F"]
+# What the score of a column is: an absolute correlation with the response, an F statistic, or for
+# binary features one of the others.
+Statistic = Literal[
+    "|COR|",
+    "F",
+    "chi2",
+    "mutual_info",
+    "fisher",
+    "odds_ratio",
+    "rate_difference",
+    "custom",
+]
 
 # Responses whose sum of squares is at most this part of that of all cases count as equal.
 _NO_SPREAD = 1e-12
