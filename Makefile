@@ -3,14 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 OLDEST := .venv-oldest/bin
+SAMPLERS := .venv-samplers/bin
 
-.PHONY: demo test test-fast test-oldest test-browser lint mutate bench bench-large validate clean
+.PHONY: demo test test-fast test-oldest test-browser test-samplers lint mutate bench bench-large validate clean
 
 demo: .venv/installed
 	$(BIN)/unselected demo
 
 # Tests run side by side; threads of one product of matrices would only wait for each other.
-test test-fast test-oldest: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-oldest test-samplers: export OPENBLAS_NUM_THREADS = 1
 
 # scikit-learn skips its check of array libraries unless scipy is told to expect them.
 test: lint
@@ -29,6 +30,11 @@ test-oldest: .venv-oldest/installed
 test-browser: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --group browser
 	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/report/browser
+
+# The adapters to NumPyro and PyMC, with these libraries, in an environment of their own.
+test-samplers: .venv-samplers/installed
+	$(SAMPLERS)/python -m pytest -W default -o filterwarnings= \
+		-o addopts="-ra --import-mode=importlib" tests/samplers
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -58,7 +64,7 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/latent_factor.py
 
 clean:
-	rm -rf .venv .venv-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-samplers .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -79,4 +85,10 @@ clean:
 	$(OLDEST)/python -m pip install --quiet uv
 	$(OLDEST)/uv pip install --quiet --python $(OLDEST)/python --resolution lowest-direct \
 		--editable ".[all]" --group test "pyparsing>=3.1,<3.3"
+	touch $@
+
+.venv-samplers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-samplers
+	$(SAMPLERS)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(SAMPLERS)/python -m pip install --quiet --editable ".[numpyro,pymc]" --group samplers
 	touch $@

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from adjusted import bench_covariates
 from chains import bench_factor
 from clusters import bench_cluster
+from conditions import bench_condition
 from fits import (
     bench_leave_one_out,
     bench_paper_size,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "reading": bench_reading,
     "mixture": bench_mixture,
     "factor": bench_factor,
+    "condition": bench_condition,
 }
 
 

@@ -6,7 +6,15 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "unselected"
 
 # About the package as a whole, not about one room.
-WHOLE = {"frozen", "test_docs", "test_layers", "test_mirror", "test_package", "test_scale_docs"}
+WHOLE = {
+    "frozen",
+    "samplers",
+    "test_docs",
+    "test_layers",
+    "test_mirror",
+    "test_package",
+    "test_scale_docs",
+}
 
 
 def faults_of(tests):
