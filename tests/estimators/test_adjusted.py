@@ -51,13 +51,11 @@ def said(name, X, y, covariates, *, new=None):
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "bernoulli"])
 def test_a_constant_covariate_changes_nothing(name, missing, seed):
-    """An average over classifiers merges patterns of missing values where there are covariates."""
     model, kind = ESTIMATORS[name]
     X, y, _ = cases(kind, seed, missing=missing)
     plain = predictions(clone(model).fit(X, y), X[NEW])
     ours = said(name, X, y, {"c": np.full(len(X), 3.5 if missing else "one")})
-    bound = 1e-4 if missing and "classifier" in name else 1e-12
-    np.testing.assert_allclose(ours, plain, rtol=0, atol=bound)
+    np.testing.assert_allclose(ours, plain, rtol=0, atol=1e-12)
 
 
 def test_bits_given_covariates_are_numbers(seed):
