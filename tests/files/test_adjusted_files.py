@@ -147,7 +147,7 @@ REGRESSION = ("covariates", "regression")
         ("gaussian", (M, "geometry"), {}, "moments geometry has no entry 'n'"),
         ("gaussian", (M, "geometry", "n"), [30], "moments geometry n"),
         ("gaussian", (M, "geometry", "n", 0), 37, "moments geometry n"),
-        ("gaussian", ("sizes",), [12, 12], "classes has 3 values where 2 are expected"),
+        ("gaussian", ("sizes",), [12, 12], "has 3 values where 2 are expected"),
         ("gaussian", ("sizes", 0), 0, "sizes"),
         ("gaussian", ("pseudocounts", 0), 0, "pseudocounts"),
         ("gaussian", ("covariates",), None, "covariates is None"),

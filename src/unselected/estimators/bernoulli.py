@@ -76,15 +76,16 @@ class SelectiveBernoulliNB(ExactClassifier):
     ties : {"first", "random"}, default="first"
         How ties at the cut are broken: "first" keeps the columns that come first, "random" draws
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
-        Scores are compared exactly; "mutual_info" and those of a callable by their first ten
-        digits.
+        Scores of binary features are compared in exact integers. Real-valued features tie only
+        where columns are equal.
     score_func : str or callable, default="correlation"
         What features are selected by; see docs/scores.md. "correlation" is F with more than two
         classes. "chi2", "mutual_info" (in nats) and "rate_difference" take any number of classes;
         "fisher" (-log10 of the p-value of Fisher's exact test) and "odds_ratio" (its reciprocal,
         where that is larger) take two. A callable is given the numbers of ones and of known values,
         two arrays of integers of shape (n_classes, p), and returns p scores, large for strong
-        features. Each score may depend on its own column only. Scores other than "correlation" and
+        features. Each score may depend on its own column only. "mutual_info" and scores of a
+        callable tie where their first ten digits are equal. Scores other than "correlation" and
         "chi2" need a table of all counts: at most 4194304, for example two classes of 2047 cases.
     binarize : {"auto", "median"}, float or None, default="auto"
         How columns become bits. A value above a cut is a one. "auto" takes columns of 0 and 1 (and
