@@ -184,6 +184,7 @@ def test_groups_stay_together_and_are_resampled_together():
     assert widths[1].high - widths[1].low > 1.5 * (widths[0].high - widths[0].low)
 
 
+@pytest.mark.slow
 def test_noise_adds_nothing_but_seems_to_where_cases_judge_themselves():
     """The wrong twin judges uncorrected predictions of the training cases."""
     n_added = n_seeming = 0
@@ -208,6 +209,7 @@ def test_what_has_no_added_value_is_said():
         SelectiveNaiveRegressor(k="loo").fit(X, numbers, covariates=Z).added_value()
 
 
+@pytest.mark.slow
 def test_leaving_out_single_cases_with_a_chosen_k_leaves_out_their_covariates_too():
     X, y, _, Z = simulated(n=12, p=1)
     model = SelectiveGaussianNB(k="loo").fit(X, y, covariates=Z)

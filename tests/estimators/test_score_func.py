@@ -83,6 +83,7 @@ def test_the_selection_is_that_of_the_definition(score):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", FOR_SEVERAL, ids=name_of)
 @pytest.mark.parametrize("rates", ["uniform", "given"])
 def test_leaving_out_a_case_is_fitting_without_it(score, rates):
@@ -210,6 +211,7 @@ def test_nothing_above_a_threshold_is_a_warning_with_the_name():
 # Plots, report and shell
 
 
+@pytest.mark.slow
 def test_the_plot_and_the_report_name_the_score():
     X, y = data()
     model = SelectiveBernoulliNB(k=5, score_func="fisher").fit(X, y)

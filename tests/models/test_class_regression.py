@@ -62,6 +62,7 @@ def brute_force(Z, y, new, n_classes, f, rng, draws=40_000):
     return np.einsum("s,sng->ng", w, softmax(logits, axis=2)), log_evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "m", "n_classes", "shift", "worst", "typical"),
     [

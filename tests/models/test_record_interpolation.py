@@ -62,6 +62,7 @@ def test_figures_are_the_same_with_fewer_values_of_alpha(alpha, seed, computed, 
     assert n_computed < 0.8 * len(computed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", ["uniform", "given"])
 def test_several_classes_with_many_vectors_of_counts_too(rates, seed, computed, monkeypatch):
     counts, event = kept(50.0, seed, n=200, p=60, n_classes=4)
