@@ -22,6 +22,7 @@ from unselected import (
 )
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.* outside of their training range"),
     pytest.mark.usefixtures("few_folds"),
 ]

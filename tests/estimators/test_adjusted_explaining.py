@@ -7,6 +7,7 @@ from adjusted_oracle import rest_of
 from sklearn.base import clone
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.* outside of their training range"),
     pytest.mark.usefixtures("few_folds"),
 ]

@@ -19,6 +19,8 @@ from unselected.files.models import load_model, save_model
 from unselected.plots import OmissionProbabilityDisplay
 from unselected.report import examine, report
 
+pytestmark = pytest.mark.slow  # many fits
+
 SCORES = pytest.mark.parametrize("score", ORACLES, ids=name_of)
 NAMED = [score for score in ORACLES if isinstance(score, str)]
 

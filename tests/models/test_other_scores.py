@@ -22,6 +22,8 @@ from unselected.selection.count_scores import CountScores
 from unselected.selection.rules import keep_above, keep_preselected, keep_top
 from unselected.statistics.counts import ClassCounts
 
+pytestmark = pytest.mark.slow  # many fits
+
 NONE = np.array([], dtype=int)
 PRIOR = (1.5, 3.0)
 TWO, THREE = (4, 3), (2, 3, 2)
