@@ -122,7 +122,7 @@ def test_one_outlier_does_not_spoil_everything(seed):
 
 
 def test_without_clipping_it_would(seed, monkeypatch):
-    monkeypatch.setattr(response_stack_fitting, "_clipped", lambda y, _: y)
+    monkeypatch.setattr(response_stack_fitting, "clipped_to", lambda y, _: y)
     with pytest.raises(AssertionError):
         test_one_outlier_does_not_spoil_everything(seed)
 

@@ -9,7 +9,7 @@ they predict the responses of the cases left out.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,12 @@ from unselected.estimators.response_candidates import (
     candidates_of,
     law_of_response,
     null_candidate,
+)
+from unselected.estimators.response_cases import (
+    ResponseCases,
+    View,
+    check_variation_left,
+    clipped_to,
 )
 from unselected.estimators.stack_fitting import on_step
 from unselected.fitted.adjusted_regression import FittedAdjustedRegression
@@ -52,24 +58,8 @@ from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.line import LineStatistics
 from unselected.statistics.normal_scores import NormalScores
 
-# Responses further from the median than this, in robust standard deviations, are moved there.
-_CLIP = 4.0
 # A member with less weight than this is left out of the average.
 _LEAST_WEIGHT = 0.005
-
-
-class View(NamedTuple):
-    """What a regression sees: columns as they are or as normal scores, and which responses.
-
-    Attributes
-    ----------
-    marginals : {"raw", "normal"}
-    clipped : bool
-        Whether responses far out are moved inwards for the fit.
-    """
-
-    marginals: Marginals
-    clipped: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,12 +214,12 @@ class _Learning:
             given = fitting.given_covariates(y[left.kept], left.kept)
             if given is not None and table.covariates is not None:
                 base = given.mean(table.covariates.coded)
-            clipped = base + _clipped(y - base, (y - base)[left.kept])
+            clipped = base + clipped_to(y - base, (y - base)[left.kept])
             responses |= {True: clipped} if np.any(clipped[left.kept] != y[left.kept]) else {}
         groups = None if fitting.groups is None else fitting.groups[left.kept]
         n_divisions = content.n_divisions if fitting.guarded else 0
         folds = content.folds(content.strata(y[left.kept]), fitting.seed, groups, n_divisions)
-        _check_variation_left(y, folds)
+        check_variation_left(y, folds)
         views = [View(each, which) for which in responses for each in fitting.marginals]
         return cls(fitting, views, responses, [left, *folds], n_divisions, content)
 
@@ -273,7 +263,7 @@ class _Learning:
         if view.marginals == "normal":
             normal = NormalScores.learn(train)
             train, asked = normal.apply(train), normal.apply(asked)
-        cases = _Cases.of(fitting.table, left, train, asked, y[left.kept])
+        cases = ResponseCases.of(fitting.table, left, train, asked, y[left.kept])
         for k in fitting.ks:
             selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
             places = np.searchsorted(widest.indices, selection.indices)
@@ -290,7 +280,7 @@ class _Learning:
                 yield ResponseFit(selection, model, *cases.laws(model, places))
 
     def _inverse(
-        self, lines: tuple[Floats, Floats, Floats], train: Floats, cases: "_Cases"
+        self, lines: tuple[Floats, Floats, Floats], train: Floats, cases: ResponseCases
     ) -> InverseRegression:
         """Return the features given the response, conditioned on the selection."""
         y = cases.y
@@ -407,67 +397,3 @@ class _Learning:
         slopes = FeatureSlopes.learn(known.basis, coded, X)
         squares = (seen.squares or 1.0) * (1.0 + 1.0 / seen.n)
         return Adjusted(fitted, slopes), (0.0, squares, max(seen.n - seen.rank, 2.5))
-
-
-class _Cases(NamedTuple):
-    """Cases as regressions see them: without what their covariates say, where they have any.
-
-    Attributes
-    ----------
-    train, asked : arrays of shape (cases, columns)
-    y : array of shape (training cases,)
-    n : int
-        Training cases, less the directions of their covariates.
-    center, factor : arrays of shape (asked cases,), or numbers
-        What covariates add to a predicted response, and by what they multiply its variance.
-    """
-
-    train: Floats
-    asked: Floats
-    y: Floats
-    n: int
-    center: Any
-    factor: Any
-
-    @classmethod
-    def of(
-        cls, table: TrainingTable, left: LeftOut, train: Floats, asked: Floats, y: Floats
-    ) -> "_Cases":
-        """Return the cases of a fit without some cases."""
-        if table.covariates is None:
-            return cls(train, asked, y, y.size, 0.0, 1.0)
-        basis, coded = table.covariates.basis, table.covariates.coded
-        before, new = coded[left.kept], coded[left.asked]
-        slopes = FeatureSlopes.learn(basis, before, train)
-        response = ResponseCovariates.learn(basis, before, y)
-        return cls(
-            slopes.residuals(before, train),
-            slopes.residuals(new, asked) / np.sqrt(response.factor(new))[:, np.newaxis],
-            y - response.mean(before),
-            response.n_free,
-            response.mean(new),
-            response.factor(new),
-        )
-
-    def laws(self, model: Any, places: Ints) -> tuple[Floats, Floats]:
-        """Return locations and squared scales of the responses of the cases asked for."""
-        location, squares = model.laws(self.asked[:, places])
-        return self.center + np.sqrt(self.factor) * location, squares * self.factor
-
-
-def _check_variation_left(y: Floats, sets: list[LeftOut]) -> None:
-    """Raise where the responses are all equal without a set of cases."""
-    for left in sets:
-        if np.ptp(y[left.kept]) == 0.0:
-            value, n = y[left.kept][0], int(np.count_nonzero(y != y[left.kept][0]))
-            raise ValueError(
-                f"y is {value:.6g} in all but {n} cases: leaving cases out leaves no variation. "
-                "Add cases with other responses, or use a classifier."
-            )
-
-
-def _clipped(y: Floats, seen: Floats) -> Floats:
-    """Return responses moved to within some robust deviations of the median of those seen."""
-    center = np.median(seen)
-    reach = _CLIP * 1.4826 * np.median(np.abs(seen - center))
-    return np.clip(y, center - reach, center + reach) if reach > 0.0 else y
