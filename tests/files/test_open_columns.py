@@ -226,6 +226,20 @@ def test_files_give_what_the_plain_array_gives(kind, estimator, missing, seed, t
     assert source.names is None if kind in WITHOUT_NAMES else source.names.tolist() == names_of(X)
 
 
+@pytest.mark.parametrize("kind", ["npy", "npy by columns"])
+def test_the_header_of_an_array_is_parsed_once(kind, tmp_path, monkeypatch):
+    """Threads read blocks side by side, and Python before 3.11.8 may fail to parse in threads."""
+    X, _ = genotypes(0, missing=True)
+    source = open_columns(written(kind, X, tmp_path))
+
+    def parse_again(*_):
+        pytest.fail("the header was parsed again")
+
+    monkeypatch.setattr("ast.literal_eval", parse_again)
+    np.testing.assert_array_equal(source[:, 3:9], X[:, 3:9])
+    np.testing.assert_array_equal(source[:, np.array([7, 2])], X[:, [7, 2]])
+
+
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "bed"])
 def test_bits_of_any_type_are_counted_alike_to_the_last_bit(kind, dtype, seed, tmp_path):

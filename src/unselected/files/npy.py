@@ -1,6 +1,6 @@
 """Columns of an array in an `.npy` file."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,23 @@ class NpyColumns(FileColumns):
     def _load(self, columns: slice | Ints) -> NDArray[Any]:
         if self._row_bytes is not None and isinstance(columns, slice):
             return self._pieces(range(self.shape[1])[columns], self._row_bytes)
-        return np.array(_mapped(self.path)[:, columns])
+        return np.array(self._mapped()[:, columns])
+
+    def _mapped(self) -> NDArray[Any]:
+        """Map the values, by what the header said when the file was opened.
+
+        Reading the header again would parse it in several threads, which Python before 3.11.8
+        cannot always do.
+        """
+        order: Literal["C", "F"] = "C" if self._row_bytes is not None else "F"
+        return np.memmap(
+            self.path,
+            dtype=self.dtype,
+            mode="r",
+            offset=self._offset,
+            shape=self.shape,
+            order=order,
+        )
 
     def _pieces(self, columns: range, row_bytes: int) -> NDArray[Any]:
         """Read the part of every row from the first of the columns to the last."""
@@ -49,13 +65,8 @@ class NpyColumns(FileColumns):
         return block if columns.step == 1 else block[:, list(columns)]
 
 
-def _mapped(path: str) -> Any:
-    """Return a memory map of the array; Python objects are refused."""
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
 def open_npy(path: str) -> NpyColumns:
     """Open an `.npy` file."""
     with telling_damage(path, "no array of numbers as numpy.save writes it"):
-        array = _mapped(path)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
         return NpyColumns(path, array, array.offset)
