@@ -5,13 +5,15 @@ BIN := .venv/bin
 OLDEST := .venv-oldest/bin
 SAMPLERS := .venv-samplers/bin
 
-.PHONY: demo test test-fast test-oldest test-browser test-samplers lint mutate bench bench-large validate clean
+.PHONY: demo test test-fast test-oldest test-browser test-site test-samplers lint docs wheels mutate bench bench-large validate clean
 
 demo: .venv/installed
-	$(BIN)/unselected demo
+	$(BIN)/unselected demo --force
+	@echo
+	@echo "The command unselected is in $(BIN). So that the shell finds it: . $(BIN)/activate"
 
 # Tests run side by side; threads of one product of matrices would only wait for each other.
-test test-fast test-oldest test-samplers: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-oldest test-site test-samplers: export OPENBLAS_NUM_THREADS = 1
 
 # scikit-learn skips its check of array libraries unless scipy is told to expect them.
 test: lint
@@ -26,20 +28,35 @@ test-fast: .venv/installed-dev
 test-oldest: .venv-oldest/installed
 	$(OLDEST)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-# The report in a real browser: Debian's chromium, driven by playwright; skips where there is none.
+# Report and calculator in a real browser: Debian's chromium, driven by playwright; skips where there
+# is none.
 test-browser: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --group browser
-	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/report/browser
+	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/report/browser \
+		tests/calculator/browser
 
 # The adapters to NumPyro and PyMC, with these libraries, in an environment of their own.
 test-samplers: .venv-samplers/installed
-	$(SAMPLERS)/python -m pytest -W default -o filterwarnings= \
+	$(SAMPLERS)/python -m pytest -n auto --dist worksteal -W default -o filterwarnings= \
 		-o addopts="-ra --import-mode=importlib" tests/samplers
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, in docs/_build/html: nothing is fetched, warnings are errors.
+docs: .venv/installed-docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html"
+
+# The commands that a page of the site shows, and what they print.
+test-site: .venv/installed-dev
+	$(BIN)/python -m pytest -o addopts="-ra --import-mode=importlib" tests/site
+
+# The wheel, installed and checked on every Python from 3.11 to 3.14 that can be had.
+wheels: .venv/installed
+	$(BIN)/python validation/wheels.py
 
 # Small changes to selection, events and omission probabilities, each of which a test must notice.
 mutate: .venv/installed-dev
@@ -60,10 +77,13 @@ validate: .venv/installed-dev
 	$(BIN)/python validation/effects.py
 	$(BIN)/python validation/covariates.py
 	$(BIN)/python validation/binary_covariates.py
+	$(BIN)/python validation/genotypes.py
 	$(BIN)/python validation/latent.py
 	$(BIN)/python validation/latent_factor.py
+	$(BIN)/python validation/audit.py
 
 clean:
+	rm -rf docs/_build docs/gallery docs/api/generated docs/api/backreferences
 	rm -rf .venv .venv-oldest .venv-samplers .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
@@ -71,11 +91,15 @@ clean:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 .venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+	$(BIN)/python -m pip install --quiet --editable ".[cli,plots]"
 	touch $@
 
 .venv/installed-dev: .venv/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	touch $@
+
+.venv/installed-docs: .venv/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group docs
 	touch $@
 
 # Requirements of requirements are the newest; matplotlib 3.9 was written before pyparsing 3.3,

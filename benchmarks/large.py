@@ -1,7 +1,8 @@
 """Tables larger than memory should be: time against a plain read in blocks, and resident memory.
 
-`make bench-large` writes some gigabytes to a temporary folder and takes some minutes; docs/scale.md
-records what it printed, and where. Then it measures a cost model, time and memory by p and n.
+`make bench-large` writes some gigabytes to a temporary folder and takes some minutes;
+docs/guide/scale.md records what it printed, and where. Then it measures a cost model, time and
+memory by p and n.
 """
 
 import argparse

@@ -25,6 +25,7 @@ from fits import (
 from front_door import bench_front_door
 from mixtures import bench_mixture
 from passes import bench_growth, bench_many_cases, bench_passes, bench_sparse
+from scores import bench_scores
 from timing import report_header
 
 # Each takes the columns of a wide table, and how often it repeats what it measures.
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[int, int], None]] = {
     "mixture": bench_mixture,
     "factor": bench_factor,
     "condition": bench_condition,
+    "scores": bench_scores,
 }
 
 

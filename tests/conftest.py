@@ -10,6 +10,13 @@ import hypothesis
 import pytest
 
 from unselected.estimators import class_fitting, content_folds
+from unselected.experiments import (
+    penalized,
+    shrunken_centroids,
+    stability,
+    usual_classifiers,
+    usual_regressors,
+)
 
 TESTS = Path(__file__).parent
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
@@ -99,11 +106,36 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+MOST_DIVISIONS = content_folds._MOST_DIVISIONS
+
+
+@pytest.fixture
+def all_divisions(monkeypatch):
+    """Divide cases into folds as often as users have it, for the numbers that pages show."""
+    monkeypatch.setattr(content_folds, "_MOST_DIVISIONS", MOST_DIVISIONS)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def few_divisions():
     """Divide cases into folds once, not ten times: the same steps in a tenth of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(content_folds, "_MOST_DIVISIONS", 1)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def small_rivals():
+    """Let the methods that ours are compared with choose among few penalties, and grow few trees.
+
+    The same steps in a twentieth of the time; also few bootstrap samples for the stability.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(penalized, "_STRENGTHS", penalized._STRENGTHS[::3])
+        patch.setattr(penalized, "_MOST_STEPS", 20)
+        patch.setattr(shrunken_centroids, "_N_THRESHOLDS", 4)
+        patch.setattr(stability, "_N_RESAMPLES", 10)
+        patch.setattr(usual_classifiers, "_N_TREES", 20)
+        patch.setattr(usual_regressors, "_N_TREES", 20)
         yield
 
 

@@ -40,6 +40,7 @@ def long_lines(text):
 
 
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.usefixtures("all_divisions")
 def test_examples_give_what_they_show(page):
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert failed == 0

@@ -21,7 +21,7 @@ FLOORS = [
     ["fitted"],
     ["estimators"],
     ["calibration", "datasets", "files", "numpyro", "pymc"],
-    ["experiments"],
+    ["audit", "calculator", "experiments"],
     ["plots"],
     ["report"],
     ["cli"],

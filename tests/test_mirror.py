@@ -9,11 +9,13 @@ SOURCE = TESTS.parent / "src" / "unselected"
 WHOLE = {
     "frozen",
     "samplers",
+    "site",
     "test_docs",
     "test_layers",
     "test_mirror",
     "test_package",
     "test_scale_docs",
+    "test_site",
 }
 
 

@@ -1,4 +1,4 @@
-"""What docs/scale.md tells users to run does run."""
+"""What docs/guide/scale.md tells users to run does run."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ import zarr
 from unselected import SelectiveBernoulliNB
 from unselected.cli import main
 
-DOCS = Path(__file__).parent.parent / "docs" / "scale.md"
+DOCS = Path(__file__).parent.parent / "docs" / "guide" / "scale.md"
 
 
 def blocks(language):

@@ -34,9 +34,9 @@ def replicate(model: BernoulliModel, ties: Ties, rng: np.random.Generator) -> Re
     psi = rng.beta(f1 + N_TRAIN - N_ZEROS, f0 + N_ZEROS)  # given the training classes
     y = np.concatenate([y_train, rng.random(N_TEST) < psi])
     X, y, parameters = model.simulate(y.size, N_FEATURES, rng, y=y)
-    counts, _ = count_classes(X[:N_TRAIN], y[:N_TRAIN], None)
+    counts, _ = count_classes(X[:N_TRAIN], y[:N_TRAIN], None, ploidy=model.ploidy)
     selection = keep_top(CountScores.of(counts), N_KEPT, ties, np.array([], dtype=int), rng)
-    kept, rows = counts.take(selection.indices), X[N_TRAIN:, selection.indices] > 0
+    kept, rows = counts.take(selection.indices), X[N_TRAIN:, selection.indices]
     posteriors = [model.condition(kept, event) for event in (selection.event, Event())]
     return Replicate(
         [rank(posterior, parameters["alpha"]) for posterior in posteriors],
@@ -55,7 +55,7 @@ def rank(posterior: BernoulliPosterior | GaussianPosterior, alpha: float) -> flo
 
 
 def expected_minus_actual(
-    posterior: BernoulliPosterior, rows: NDArray[np.bool_], y: NDArray[np.int64]
+    posterior: BernoulliPosterior, rows: NDArray[np.uint8], y: NDArray[np.int64]
 ) -> float:
     """Return the error rate that the predictions promise less the one that comes."""
     log_odds = np.diff(posterior.log_joint(rows), axis=1)[:, 0]

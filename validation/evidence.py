@@ -64,9 +64,11 @@ def calibration(n_replicates: int, seed: int) -> None:
     print("|---|---|---|---|---|")
     ties: Ties
     for ties in ("first", "random"):
-        rng = np.random.default_rng(seed)
-        model = BernoulliModel(a=2.0, b=30.0)
-        _print_ranks(ties, [replicate(model, ties, rng) for _ in range(n_replicates)])
+        for kind, ploidy in (("", 1), (", genotypes", 2)):
+            rng = np.random.default_rng(seed)
+            model = BernoulliModel(a=2.0, b=30.0, ploidy=ploidy)
+            drawn = [replicate(model, ties, rng) for _ in range(n_replicates)]
+            _print_ranks(ties + kind, drawn)
 
 
 def _print_ranks(what: str, drawn: list[Replicate]) -> None:

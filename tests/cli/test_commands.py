@@ -241,8 +241,26 @@ def test_a_reader_that_goes_away_is_no_error(folder):
 def test_cv_prints_a_row_for_each_method(folder):
     arguments = ("--k", 3, "--repeats", 1, "--method", "corrected", "--method", "class frequencies")
     answer = call("cv", "train.csv", "--target", "class", *arguments, cwd=folder)
-    lines = answer.stdout.splitlines()
+    table, verdict = answer.stdout.split("\n\n")
+    lines = table.splitlines()
     assert [line.split("  ")[0] for line in lines] == ["method", "corrected", "class frequencies"]
+    for heading in ("log loss", "less ours", "AUC", "error", "expected", "features needed"):
+        assert f"  {heading}" in lines[0]
+    told = json.loads(
+        call("cv", "train.csv", "--target", "class", *arguments, "--json", cwd=folder).stdout
+    )
+    assert told["verdict"] == verdict.strip()
+    assert len(verdict.splitlines()) == 1
+    ours, other = told["rows"]
+    assert verdict.startswith(
+        f"Ours: wrong in {100 * ours['actual_error']['value']:.0f} % of cases"
+    )
+    found = other["differences"]["log_loss"]
+    numbers = f"{found['value']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
+    assert numbers in lines[2]
+    assert ours["differences"] == {}
+    alone = call("cv", "train.csv", "--target", "class", *arguments[:-2], cwd=folder)
+    assert "\n\n" not in alone.stdout
 
 
 @pytest.mark.parametrize("table", ["real-train.csv", "bits-train.csv"])
@@ -297,8 +315,8 @@ def test_an_automatic_k_is_no_threshold(copies, other):
     assert not (copies / "never.json").exists()
 
 
-def test_the_demo_shows_both_methods(folder):
-    answer = call("demo", "--seed", 3, cwd=folder)
+def test_the_demo_of_the_paper_shows_both_methods(folder):
+    answer = call("demo", "--paper", "--seed", 3, cwd=folder)
     assert answer.returncode == 0
     rows = [line.split() for line in answer.stdout.splitlines() if "corrected" in line][:-1]
     gaps = [abs(float(row[2]) - float(row[3])) for row in rows]
@@ -465,13 +483,15 @@ def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path)
     call("fit", "t.csv", "--target", "y", "--k", 2, "-o", "m.json", cwd=tmp_path)
     lines = call("inspect", "m.json", cwd=tmp_path).stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("sure")] == ["infinite"]
-    asked = ("--target", "y", "--k", 2, "--splits", 2, "--repeats", 1, "-o", "p.html")
+    asked = ("--target", "y", "--k", 2, "--splits", 2, *ALONE, "-o", "p.html")
     call("report", "t.csv", *asked, cwd=tmp_path)
     assert "<td>sure</td><td>infinite</td>" in (tmp_path / "p.html").read_text()
 
 
 PAPER = ("--model", "regression")
 OURS = ("--method", "corrected", "--method", "uncorrected")
+# A report without other methods, which takes less time.
+ALONE = ("--method", "corrected")
 RATES = ("--target", "response", "--k", 3, "--splits", 2, "--repeats", 1, "--json", "--rates")
 
 
@@ -483,12 +503,14 @@ def test_rates_reach_the_model_that_is_compared(holes):
         for rates in ("uniform", "given")
     ]
     assert told[0][0] != told[1][0]
+    for other in (told[0][2], told[1][2]):
+        other.pop("differences")  # from ours
     assert told[0][2:] == told[1][2:]
 
 
 def test_rates_reach_the_model_that_is_reported(holes, tmp_path):
     page = tmp_path / "page.html"
-    call("report", "train.csv", *RATES, "given", "-o", page, cwd=holes)
+    call("report", "train.csv", *RATES, "given", *ALONE, "-o", page, cwd=holes)
     assert "<td>rates</td><td>&#x27;given&#x27;</td>" in page.read_text()
 
 
@@ -744,7 +766,7 @@ def test_fit_looks_at_dependence_and_advises(copies, tmp_path):
 
 def test_the_page_advises_in_the_words_of_the_shell(copies, tmp_path):
     asked = ("--target", "response", "--k", 5, "--splits", 2, "--repeats", 1)
-    asked += ("--model", "gaussian")
+    asked += ("--model", "gaussian", *ALONE)
     answer = call("report", "real-train.csv", *asked, "-o", tmp_path / "page.html", cwd=copies)
     assert answer.returncode == 0, answer.stderr
     page = (tmp_path / "page.html").read_text()
@@ -842,7 +864,7 @@ def test_tempered_models_are_compared_and_reported(copies, tmp_path):
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines()[1] != plain.stdout.splitlines()[1]
     page = tmp_path / "page.html"
-    answer = call("report", *arguments, *tempered, "-o", page, cwd=copies)
+    answer = call("report", *arguments, *tempered, *ALONE, "-o", page, cwd=copies)
     assert answer.returncode == 0, answer.stderr
     assert "The power of the likelihood is" in page.read_text()
 
@@ -872,7 +894,7 @@ def test_cv_compares_models_of_every_kind(real, name, words):
     arguments += ("--splits", 2)
     answer = call(*arguments, *OURS, cwd=real)
     assert answer.returncode == 0, answer.stderr
-    lines = answer.stdout.splitlines()
+    lines = answer.stdout.split("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == ["method", "corrected", "uncorrected"]
     assert all(word in lines[0] for word in words)
     told = json.loads(call(*arguments, *OURS, "--json", cwd=real).stdout)
@@ -919,7 +941,7 @@ def test_a_page_for_models_of_every_kind(real, name, tmp_path):
     assert answer.returncode == 0, answer.stderr
     told = json.loads(answer.stdout)
     assert told["kind"] == {"classes": "classifier", "numbers": "regressor"}[name]
-    assert "4 of 15 features were kept" in told["verdict"][0]
+    assert "With 4 of 15 features" in told["verdict"][0]
     assert "</html>" in (tmp_path / "page.html").read_text()
 
 
@@ -996,7 +1018,7 @@ def test_groups_of_numbers_stay_together(real, tmp_path):
     )
     assert grouped.returncode == 0, grouped.stderr
     assert grouped.stdout != plain.stdout
-    page = ("--splits", 2, "-o", "page.html", "--groups", "patient", "--k", 4)
+    page = ("--splits", 2, "-o", "page.html", "--groups", "patient", "--k", 4, *ALONE)
     answer = call("report", "with.csv", "--target", "response", *page, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "1 x 2-fold, groups kept together" in (tmp_path / "page.html").read_text()
@@ -1072,7 +1094,7 @@ def test_groups_are_read_from_the_table_or_from_another(copies, tmp_path):
     )
     assert grouped.returncode == 0, grouped.stderr
     assert grouped.stdout != plain.stdout
-    page = ("--splits", 2, "--repeats", 1, "-o", "page.html", "--groups", "patient")
+    page = ("--splits", 2, *ALONE, "-o", "page.html", "--groups", "patient")
     answer = call("report", "with.csv", *asked, *page, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)["kind"] == "classifier"

@@ -258,7 +258,8 @@ def test_cv_says_what_the_features_add(numbers, table, model, first):
     code, out, err = call("cv", table, *asked, cwd=numbers)
     assert code == 0, err
     assert "40 cases, 4 features, covariates age, sex, batch, seed 0" in err
-    compared, added = out.split("\n\n")
+    compared, verdict, added = out.split("\n\n")
+    assert verdict.startswith("Ours: ")
     for method in methods:
         assert f"\n{method} " in compared
     assert added.splitlines()[2].startswith(first)
@@ -286,8 +287,10 @@ def test_cv_says_nothing_where_a_method_is_missing(folder):
         ("numbers.csv", "regression", "adjusted slope per unit of the response"),
     ],
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_the_report_says_what_the_features_add(numbers, table, model, shown):
-    asked = ("--model", model, "-o", "report.html", "--force")
+    methods = ("--method", "features alone", "--method", "covariates alone")
+    asked = ("--model", model, "-o", "report.html", "--force", *methods)
     code, out, err = call("report", table, *ASKED, *asked, cwd=numbers)
     assert code == 0, err
     page = (numbers / "report.html").read_text()
@@ -296,4 +299,4 @@ def test_the_report_says_what_the_features_add(numbers, table, model, shown):
     assert "Coding: age: number; sex: female (reference), male; batch: 1 (reference), b2." in page
     assert "<th>adjusted |correlation|</th>" in page
     assert shown in page
-    assert "Effects of the kept features, adjusted for age, sex and batch, at face value" in page
+    assert "Effects of all kept features, adjusted for age, sex and batch, at face value" in page

@@ -7,9 +7,17 @@ from typing import get_args
 
 import pytest
 
+from unselected.audit.usual import UsualName
 from unselected.cli import (
+    auditing,
+    citing,
     commands,
     comparing,
+    completing,
+    demo,
+    doctor,
+    exporting,
+    first_commands,
     fitting,
     inspecting,
     options,
@@ -24,7 +32,10 @@ from unselected.estimators.exact import Prior
 from unselected.experiments import ColonFeatures, ColonModel
 from unselected.selection.record import Ties
 
-COMMANDS = ["fit", "predict", "inspect", "cv", "report", "simulate", "demo", "reproduce colon"]
+COMMANDS = [
+    *("fit", "predict", "inspect", "cv", "report", "export", "audit", "simulate"),
+    *("reproduce colon", "demo", "doctor", "cite", "completion"),
+]
 HEAVY = ("numpy", "scipy", "scipy.stats", "sklearn", "joblib", "matplotlib", "tqdm")
 
 
@@ -47,6 +58,13 @@ def test_help_loads_nothing_that_takes_long(command):
     assert answer.stderr == "[]\n"
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["cite"], ["completion", "bash"]])
+def test_small_commands_load_nothing_that_takes_long(arguments):
+    answer = loaded_by(*arguments)
+    assert answer.stdout
+    assert answer.stderr == "[]\n"
+
+
 def test_the_test_would_notice():
     """A twin: the paper's simulation needs numpy."""
     answer = loaded_by("simulate", "--cases", "4", "--features", "2")
@@ -61,10 +79,16 @@ def test_the_test_would_notice():
         (commands.inspect, inspecting.inspect),
         (commands.cv, comparing.cv),
         (commands.report, reporting.report),
+        (commands.export, exporting.export),
+        (commands.audit, auditing.audit),
         (paper_commands.reproduce_simulation, paper.reproduce_simulation),
         (paper_commands.reproduce_colon, paper.reproduce_colon),
         (paper_commands.simulate, paper.simulate),
-        (paper_commands.demo, paper.demo),
+        (first_commands.paper_demo, paper.paper_demo),
+        (first_commands.study_demo, demo.study_demo),
+        (first_commands.doctor, doctor.doctor),
+        (first_commands.cite, citing.cite),
+        (first_commands.completion, completing.completion),
     ],
     ids=lambda function: function.__name__,
 )
@@ -88,5 +112,10 @@ def test_choices_are_those_of_the_library():
         (paper_commands.ColonModel, ColonModel),
     ):
         assert get_args(option) == get_args(parameter)
+    assert get_args(options.AuditModelOption) == (
+        "auto",
+        *get_args(UsualName),
+        *options.FRONT_DOORS,
+    )
     assert get_args(options.PriorOption) == ("auto", *get_args(Prior))
     assert get_args(options.DependenceOption) == ("auto", *get_args(Dependence))

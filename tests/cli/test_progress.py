@@ -22,6 +22,8 @@ from unselected.cli import fitting, main, options, progress
 from unselected.cli.options import patience
 from unselected.cli.progress import (
     WatchedColumns,
+    expected_seconds,
+    n_fits_of_ours,
     showing_fits,
     showing_progress,
     showing_steps,
@@ -245,3 +247,32 @@ def test_fits_of_a_cross_validation_are_counted(monkeypatch, capsys):
     with showing_fits("classifier", 4) as own_bar:
         assert not own_bar
     assert "%" not in capsys.readouterr().err
+
+
+def test_fits_in_other_processes_are_not_counted(monkeypatch, capsys):
+    monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: True)
+    with showing_fits("classifier", 4, jobs=2, after=0.0) as own_bar:
+        assert not own_bar
+        SelectiveClassifier(k=2).fit(np.random.default_rng(0).normal(size=(30, 5)), [0, 1] * 15)
+    assert "%" not in capsys.readouterr().err
+
+
+def test_the_fits_of_ours_are_counted_before_they_start():
+    assert n_fits_of_ours("classifier", (), covariates=False) == 1
+    assert n_fits_of_ours("gaussian", (), covariates=True) == 3
+    assert n_fits_of_ours("regressor", ("corrected", "lasso"), covariates=False) == 1
+    assert n_fits_of_ours("regressor", ("lasso",), covariates=False) == 0
+
+
+def test_a_report_says_beforehand_how_long_it_will_take(tmp_path, monkeypatch, capsys):
+    assert expected_seconds(10.0, 5, 5, 0) == 50.0
+    assert expected_seconds(10.0, 5, 5, 500_000) > 60.0
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([np.arange(30) % 2, rng.normal(size=(30, 6)).round(3)])
+    header = ",".join(["class", *(f"g{j}" for j in range(6))])
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", header=header, comments="", fmt="%g")
+    monkeypatch.setattr("unselected.cli.reporting.expected_seconds", lambda *_: 75.4)
+    page = str(tmp_path / "page.html")
+    asked = ["--target", "class", "--model", "gaussian", "--k", "2", "--method", "corrected"]
+    assert main(["report", str(tmp_path / "t.csv"), *asked, "--splits", "2", "-o", page]) == 0
+    assert "cross-validating all methods will take about 75 s" in capsys.readouterr().err

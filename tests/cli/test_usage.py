@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-from unselected.cli import fitting, inspecting, main, paper, predicting, reporting
+from unselected.cli import exporting, fitting, inspecting, main, paper, predicting, reporting
 from unselected.files.models import load_model
 from unselected.files.writing import check_writable, write_text
 
@@ -46,6 +46,7 @@ def no_work(monkeypatch):
         (fitting, "open_for"),
         (predicting, "load_model"),
         (inspecting, "load_model"),
+        (exporting, "load_model"),
         (reporting, "read_training"),
         (paper, "make_paper_simulation"),
     ):
@@ -57,6 +58,7 @@ WRITING = [
     ["report", "train.csv", "--target", "class", "--k", "3"],
     ["predict", "model.json", "train.csv"],
     ["inspect", "model.json"],
+    ["export", "model.json"],
     ["simulate"],
 ]
 

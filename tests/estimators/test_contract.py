@@ -32,6 +32,7 @@ OTHER_TEXTS = OTHER_DEFAULTS | {
     "marginals": "classes prefer normal scores",
     "preselected_from": "the front door needs columns of one family",
     "random_state": "chains need seeds too",
+    "score_func": "binary and real-valued features have other scores",
 }
 
 

@@ -14,12 +14,12 @@ from unselected.experiments import (
     class_added_value,
     compare,
     compare_regression,
-    method_names,
+    default_methods,
     regression_method_names,
     response_added_value,
 )
 from unselected.experiments.added_value import can_tell_added_value
-from unselected.experiments.folds import columns_needed
+from unselected.experiments.needing import columns_needed
 from unselected.experiments.usual_classifiers import usual_methods
 from unselected.experiments.usual_regressors import usual_regressors
 
@@ -58,8 +58,8 @@ def values_of(records, method):
 
 def test_all_methods_run_and_two_are_new(compared):
     names = [record.method for record in compared]
-    assert names == method_names(OURS, covariates=True)
-    assert set(names) - set(method_names(OURS)) == {"features alone", "covariates alone"}
+    assert names == default_methods(OURS, covariates=True)
+    assert set(names) - set(default_methods(OURS)) == {"features alone", "covariates alone"}
     needed = {record.method: record.features_needed for record in compared}
     assert needed["corrected"] == needed["SelectKBest + LogisticRegression"] == 2
     assert needed["covariates alone"] == 0

@@ -282,7 +282,11 @@ def changed(document, place, value):
         ("version", True, "version has True"),
         ("version", "1", "version has '1'"),
         ("version", ..., "version has None"),
-        ("kind", "magic", "kind is 'magic', not one of 'bernoulli', 'gaussian', 'regression'"),
+        (
+            "kind",
+            "magic",
+            "kind is 'magic', not one of 'bernoulli', 'genotype', 'gaussian', 'regression'",
+        ),
         ("kind", "gaussian", "the file has no entry 'pseudocounts'"),
         ("extra", 1, "the file has the unknown entry 'extra'"),
         ("names", ["a", "b"], "names has 2 values where 3 are expected"),

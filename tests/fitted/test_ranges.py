@@ -48,6 +48,17 @@ def test_one_column_times_a_thousand_is_named(seed):
     assert f"where training had {values.min():.6g} to {values.max():.6g}." in said
 
 
+def test_one_outlier_does_not_count_the_values_that_are_outside_by_chance(seed):
+    (X, y), (new, _) = intensities(seed), intensities(seed + 1000)
+    model = SelectiveGaussianNB(k=8).fit(X, y)
+    column = model.selection_.indices[3]
+    new[7, column] *= 1000.0
+    (said,) = remarks(model, new)
+    assert said.startswith("values far outside of their training range: 1 of 480 values. ")
+    assert f"column {column} is {new[7, column]:.6g} in row 7 " in said
+    assert said.endswith("Are they outliers, or in other units?")
+
+
 def test_missing_values_and_no_rows_say_nothing():
     ranges = TrainingRanges(np.zeros(2), np.ones(2))
     assert ranges.remark(np.full((5, 2), np.nan), str) is None

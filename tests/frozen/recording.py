@@ -10,7 +10,7 @@ from scipy import sparse
 
 # Longer lists are thinned to about so many entries, beside their sum, so that files stay small.
 # Fields that came after the references were written.
-ADDED = ("weight",)
+ADDED = ("weight", "event_error")
 LONG = 60
 # What is public of the objects that fitted attributes are.
 WORTH = ("mean_eta", "mean_epsilon", "untempered_probability", "weights")
@@ -61,7 +61,10 @@ def attributes(model):
     """Return the public attributes that a fit left; of objects what is documented of them."""
     # By dir, for an attribute may become a property. The score is computed when asked for.
     names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
-    return {name: attribute(name, model) for name in names if name != "loo_score_"}
+    left_out = {"loo_score_"}
+    if getattr(model, "event_error_", None) == 0.0:  # came after the references, and is its default
+        left_out.add("event_error_")
+    return {name: attribute(name, model) for name in names if name not in left_out}
 
 
 def attribute(name, model):

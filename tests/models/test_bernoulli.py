@@ -259,11 +259,11 @@ def test_simulate_draws_from_the_model(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", ["first", "random"])
-def test_calibrated_under_selection(ties, seed):
+@pytest.mark.parametrize(("ties", "ploidy"), [("first", 1), ("random", 1), ("first", 2)])
+def test_calibrated_under_selection(ties, ploidy, seed):
     """Ranks of the true alpha are uniform; the uncorrected twin fails the same test."""
     rng = np.random.default_rng([seed, 1])
-    model = BernoulliModel(a=2.0, b=30.0)
+    model = BernoulliModel(a=2.0, b=30.0, ploidy=ploidy)
     drawn = [replicate(model, ties, rng) for _ in range(70)]
     ranks = np.transpose([one.ranks for one in drawn])
     corrected, uncorrected = (stats.kstest(row, "uniform").pvalue for row in ranks)

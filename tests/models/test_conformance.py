@@ -39,6 +39,11 @@ def counts_of(X, y):
     return CountScores.of(counts), lambda kept: counts.take(kept)
 
 
+def alleles_of(X, y):
+    counts, _ = count_classes(X, y, None, ploidy=2)
+    return CountScores.of(counts), lambda kept: counts.take(kept)
+
+
 def class_contrasts_of(X, y):
     moments = class_moments(X, y, 2)
     return RealScores.of(moments), lambda kept: moments.take(kept).contrasts()
@@ -67,6 +72,8 @@ MODELS = {
     "bernoulli": (BernoulliModel(), counts_of),
     "bernoulli, two groups": (BernoulliModel(**TWO_GROUPS), counts_of),
     "bernoulli, the paper's grid": (BernoulliModel(quadrature="paper"), counts_of),
+    "genotypes": (BernoulliModel(ploidy=2), alleles_of),
+    "genotypes, two groups": (BernoulliModel(ploidy=2, **TWO_GROUPS), alleles_of),
     "gaussian": (GaussianModel(), class_contrasts_of),
     "gaussian, two groups": (GaussianModel(**TWO_GROUPS), class_contrasts_of),
     "gaussian, shrinkage": (GaussianModel(shrinkage=3.0), class_contrasts_of),
@@ -135,13 +142,15 @@ def other_models():
         "all_related": {"least_fraction": 0.1, "all_related": 0.5},
         "coarse": True,
         "tails": {"least_fraction": 0.1, "tails": 2.0},
+        "variance": {"shrinkage": 5.0, "variance": 2.0},
         "adjust_labels": "ignore",
         "chains": replace(SHORT, seed=1),
     }
     for name in ("bernoulli", "gaussian", "mixture", "factor, numbers"):
         model = MODELS[name][0]
         for field in fields(model):
-            if field.name not in ("refinement", "kind"):  # a check of numerics; other data
+            # A check of numerics, and two that come with other data.
+            if field.name not in ("refinement", "kind", "ploidy"):
                 change = changes[field.name]
                 change = change if isinstance(change, dict) else {field.name: change}
                 yield name, field.name, replace(model, **change)
@@ -155,9 +164,9 @@ def test_no_field_of_a_model_is_ignored(name, field, model):
         return
     ours, theirs = numbers_of(posterior), numbers_of(other)
     assert ours.shape != theirs.shape or not np.allclose(ours, theirs)
-    if field == "tails":
-        normal = numbers_of(conditioned(name, 0, replace(model, tails=None)))
-        assert theirs.shape != normal.shape or not np.allclose(theirs, normal)
+    if field in ("tails", "variance"):  # which come with another field
+        without = numbers_of(conditioned(name, 0, replace(model, **{field: None})))
+        assert theirs.shape != without.shape or not np.allclose(theirs, without)
 
 
 def test_fields_that_do_not_go_together_are_refused():
@@ -172,6 +181,7 @@ def test_fields_that_do_not_go_together_are_refused():
 CHAINS = {"n_chains": 2, "n_draws": 12, "n_warmup": 5, "random_state": 0}
 ESTIMATORS = {
     "bernoulli": SelectiveBernoulliNB(k=K),
+    "genotype": SelectiveBernoulliNB(k=K, family="genotype"),
     "gaussian": SelectiveGaussianNB(k=K, dependence="correlated"),
     "regression": SelectiveNaiveRegressor(k=K, prior="sparse"),
     "mixture": SelectiveMixtureClassifier(k=K, **CHAINS),
@@ -184,8 +194,8 @@ ESTIMATORS = {
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_every_fitted_model_keeps_its_contract(kind, tmp_path, seed):
     rng = np.random.default_rng(seed)
-    binary = kind in ("bernoulli", "mixture")
-    X = rng.integers(0, 2, size=(N, P)) if binary else rng.normal(size=(N, P))
+    largest = {"bernoulli": 1, "mixture": 1, "genotype": 2}.get(kind)
+    X = rng.normal(size=(N, P)) if largest is None else rng.integers(0, largest + 1, size=(N, P))
     numbers = kind in ("regression", "factor_response")
     y = rng.normal(size=N) if numbers else np.arange(N) % 2
     model = ESTIMATORS[kind].fit(X, y)

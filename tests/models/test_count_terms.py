@@ -47,7 +47,7 @@ def test_every_vector_is_what_enumeration_gives(sizes, alpha, way, monkeypatch):
         np.exp(found.log_counts), [float(P) for P, _ in expected], rtol=1e-12
     )
     means = [float(with_theta / P) for P, with_theta in expected]
-    np.testing.assert_allclose(found.mean_theta, means, rtol=1e-12)
+    np.testing.assert_allclose(found.theta_means, [means], rtol=1e-12)
     assert found.omission is None
 
 
@@ -92,7 +92,7 @@ def test_terms_for_many_cases_are_right_for_few(sizes, alpha):
             np.exp(found.log_counts), [float(P) for P, _ in expected], rtol=1e-10
         )
         means = [float(with_theta / P) for P, with_theta in expected]
-        np.testing.assert_allclose(found.mean_theta, means, rtol=1e-10)
+        np.testing.assert_allclose(found.theta_means, [means], rtol=1e-10)
 
 
 def test_terms_of_three_classes_with_many_cases_are_right_for_few():

@@ -26,7 +26,7 @@ def test_looked_up_terms_are_those_computed(sizes, by_total, seed):
         for u in (0.0, 0.2, 10.0, 0.2):
             ours, expected = looked_up.at(u), alone.at(u)
             np.testing.assert_allclose(ours.log_counts, expected.log_counts, rtol=1e-11)
-            np.testing.assert_allclose(ours.mean_theta, expected.mean_theta, rtol=1e-11)
+            np.testing.assert_allclose(ours.theta_means, expected.theta_means, rtol=1e-11)
             for name in ("log_below", "log_at_cut", "log_at_most", "log_total"):
                 pair = (getattr(each.omission, name) for each in (ours, expected))
                 np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-12)

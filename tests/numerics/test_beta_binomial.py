@@ -5,8 +5,14 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
+from scipy import stats
 
-from unselected.numerics.beta_binomial import CountLaw, log_pmf_table
+from unselected.numerics.beta_binomial import (
+    CountLaw,
+    log_further_draws,
+    log_pmf_table,
+    theta_functions,
+)
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 
 sizes = st.integers(1, 30)
@@ -86,3 +92,17 @@ def test_blocks_of_nodes_cover_each_node_once(monkeypatch):
         seen = np.concatenate([nodes for nodes, _, _ in law(20, 30).blocks(0.01)])
         assert sorted(seen) == list(range(law(20, 30).theta.size))
         np.testing.assert_allclose(joint_table(law(20, 30), 0.01), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_draws", [1, 2])
+@pytest.mark.parametrize("u", [1e-4, 0.02, 3.0])
+def test_further_draws_are_beta_binomial(n_draws, u):
+    """Given theta; averaged over theta they are in tests/estimators/test_genotypes.py."""
+    ones, n = np.array([0, 3, 7, 7]), np.array([0, 10, 7, 9])
+    theta = np.array([0.3, 0.001, 0.999, 0.5])
+    logs = log_further_draws(theta_functions(theta, n_draws), ones, n, u)
+    expected = stats.betabinom.logpmf(
+        np.arange(n_draws + 1)[:, np.newaxis], n_draws, theta / u + ones, (1 - theta) / u + n - ones
+    )
+    np.testing.assert_allclose(logs, expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(np.exp(logs).sum(axis=0), 1.0, rtol=1e-13)

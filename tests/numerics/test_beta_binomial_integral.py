@@ -5,7 +5,13 @@ import pytest
 from scipy import integrate, stats
 
 from unselected.models.count_terms import CountTerms, ThetaRule
-from unselected.numerics.beta_binomial import CountLaw, log_pmf, pmf_tables, windows
+from unselected.numerics.beta_binomial import (
+    CountLaw,
+    log_pmf,
+    pmf_tables,
+    theta_functions,
+    windows,
+)
 from unselected.numerics.beta_binomial_integral import log_counts_and_theta
 
 
@@ -20,10 +26,14 @@ def test_few_nodes_give_what_all_nodes_give(sizes, seed):
     # Products of probabilities underflow here: sum in logarithms.
     for u in (0.0, 1e-7, 1e-3, 0.02, 1.0, 300.0):
         nodes, *tables = next(iter_all(terms.law, u))
-        expected = terms._in_logs(tables, terms.law.weights[nodes], terms.law.theta[nodes])
-        logs, theta = log_counts_and_theta(ones, sizes, u)
+        weights = terms.law.weights[nodes]
+        functions = theta_functions(terms.law.theta[nodes], 2)
+        expected = terms._in_logs(tables, np.vstack([weights, weights * functions]))
+        logs, means = log_counts_and_theta(ones, sizes, u, n_draws=2)
         np.testing.assert_allclose(logs, expected[0], rtol=0, atol=1e-9)
-        np.testing.assert_allclose(theta, np.exp(expected[1] - expected[0]), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(means, np.exp(expected[1:] - expected[0]), rtol=0, atol=1e-10)
+        one_draw = log_counts_and_theta(ones, sizes, u)[1]
+        np.testing.assert_allclose(one_draw, means[:1], rtol=1e-12)
 
 
 def iter_all(law, u):
@@ -46,9 +56,9 @@ def test_against_plain_integration():
 
     total = integrate.quad(joint, 0, 1, points=[0.2, 0.4], epsabs=0, limit=400)[0]
     mean = integrate.quad(lambda t: t * joint(t), 0, 1, points=[0.2, 0.4], epsabs=0, limit=400)[0]
-    logs, theta = log_counts_and_theta(ones, sizes, u)
+    logs, means = log_counts_and_theta(ones, sizes, u)
     assert logs[0] == pytest.approx(np.log(total), abs=1e-7)
-    assert theta[0] == pytest.approx(mean / total, abs=1e-7)
+    assert means[0, 0] == pytest.approx(mean / total, abs=1e-7)
 
 
 @pytest.mark.parametrize("u", [0.0, 1e-5, 1 / 300, 2.0])

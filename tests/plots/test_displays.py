@@ -22,10 +22,13 @@ from scipy.stats import hypergeom
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from unselected import SelectiveBernoulliNB, plots
-from unselected.calibration import reliability_curve
+from unselected.audit import check_selection
+from unselected.calibration import Estimate, reliability_curve
 from unselected.datasets import make_paper_simulation
+from unselected.experiments import ComparisonRow
 from unselected.plots.concentration import posterior_of
 from unselected.plots.style import METHOD_STYLES, styles_of
 
@@ -114,6 +117,30 @@ def draw_predicted_actual(**where):
     )
 
 
+def compared_rows():
+    """Rows of a comparison of two methods."""
+    number = Estimate(0.2, 0.1, 0.3, 0.95)
+    fields = ("log_loss", "squared_error", "actual_error", "expected_error", "auc")
+    numbers = {**dict.fromkeys(fields, number), "features_needed": 3.0}
+    return [
+        ComparisonRow("corrected", **numbers),
+        ComparisonRow("lasso", **numbers, differences={"log_loss": number}),
+    ]
+
+
+def two_pairs():
+    """Which cases are positive, and their probabilities, of two methods."""
+    happened = np.arange(20) % 2 == 1
+    return {"ours": (happened, np.linspace(0.1, 0.9, 20)), "lasso": (happened, happened * 0.5)}
+
+
+@cache
+def an_audit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 20)), np.repeat([0, 1], 20)
+    return check_selection(GaussianNB(), X, y, n_permutations=5, try_remedy=False)
+
+
 EXAMPLES = {
     "SelectedCounts": (
         lambda **where: plots.SelectedCountsDisplay.from_counts(8, 14, 0.2, **where),
@@ -146,7 +173,48 @@ EXAMPLES = {
         lambda **where: plots.PairedScoresDisplay.from_records(records_by_group(), **where),
         (2, 2),
     ),
+    "Methods": (lambda **where: plots.MethodsDisplay.from_rows(compared_rows(), **where), (1, 5)),
+    "PromisedActual": (
+        lambda **where: plots.PromisedActualDisplay.from_errors(compared_rows(), 50, **where),
+        None,
+    ),
+    "Roc": (
+        lambda **where: plots.RocDisplay.from_predictions(two_pairs(), positive="ill", **where),
+        None,
+    ),
+    "DecisionCurve": (
+        lambda **where: plots.DecisionCurveDisplay.from_predictions(
+            two_pairs(), positive="ill", **where
+        ),
+        None,
+    ),
+    "FeatureIntervals": (
+        lambda **where: plots.FeatureIntervalsDisplay.from_effects(
+            fitted(k=3).feature_effects(), **where
+        ),
+        None,
+    ),
+    "Stability": (
+        lambda **where: plots.StabilityDisplay.from_frequency(
+            ["a", "b"], np.array([0.5, 1.0]), [1], n_resamples=10, **where
+        ),
+        None,
+    ),
+    "SelectionAudit": (
+        lambda **where: plots.SelectionAuditDisplay.from_audit(an_audit(), **where),
+        (1, 2),
+    ),
+    "CaseStrip": (
+        lambda **where: plots.CaseStripDisplay.from_predictions(
+            [0, 1], np.full((2, 2), 0.5), classes=["well", "ill"], **where
+        ),
+        None,
+    ),
 }
+
+
+# Each row has a name, and the axis none.
+OF_ROWS = {"CaseStrip", "FeatureIntervals", "Methods", "PromisedActual", "Stability"}
 
 
 def where_to(example, figure):
@@ -175,8 +243,9 @@ def test_draws_on_one_new_figure_with_labels_and_a_legend(example):
     assert len(plt.get_fignums()) == 1
     assert plt.gcf() is display.figure_
     axes = display.figure_.axes
-    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in axes)
-    assert any(ax.get_legend() is not None for ax in axes)
+    assert all(ax.get_xlabel() or ax.get_title() for ax in axes)
+    assert example in OF_ROWS or all(ax.get_ylabel() for ax in axes)
+    assert example == "Methods" or any(ax.get_legend() is not None for ax in axes)
     assert axes[0] is (display.ax_ if hasattr(display, "ax_") else display.axes_[0])
 
 
@@ -191,7 +260,8 @@ def test_inline_svg(example):
     ax = display.figure_.axes[0]
     first = plots.inline_svg(display)
     assert ElementTree.fromstring(first).tag.endswith("svg")
-    assert ax.get_legend().get_texts()[0].get_text().replace(">", "&gt;") in first
+    texts = ax.get_legend().get_texts() if ax.get_legend() else ax.get_yticklabels()
+    assert texts[0].get_text().replace(">", "&gt;") in first
     assert len(first) < 120_000
     assert plt.get_fignums() == []
 
@@ -597,7 +667,7 @@ def test_reliability_of_an_estimator():
         )
         for name in ("probability", "fraction", "band_low", "band_high", "predictions"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(same, name))
-    assert ours.ax_.get_xlabel() == "Predicted probability of class tumour"
+    assert ours.ax_.get_xlabel() == "Predicted probability of tumour"
     assert "SelectiveBernoulliNB" in labels(ours.ax_)
     # The other class has another curve.
     other = plots.ReliabilityDisplay.from_predictions(
@@ -846,8 +916,8 @@ def test_probability_scatter(seed):
     filled = np.any(display.points_.get_facecolors()[:, :3] != 1.0, axis=1)
     drawn = sorted((x, y, bool(full)) for (x, y), full in zip(points, filled, strict=True))
     assert drawn == sorted(zip(uncorrected, corrected, names == "tumour", strict=True))
-    assert labels(display.ax_) == ["in class tumour", "not in class tumour"]
-    assert display.ax_.get_ylabel() == "Corrected probability of class tumour"
+    assert labels(display.ax_) == ["in tumour", "not in tumour"]
+    assert display.ax_.get_ylabel() == "Corrected probability of tumour"
 
 
 @pytest.mark.parametrize("kind", [dict, SimpleNamespace])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent / "docs" / "guide"
 
 
 @pytest.mark.parametrize("name", ["numpyro.md", "pymc.md"])

@@ -27,6 +27,19 @@ def test_the_basis_is_orthogonal_and_spans_what_the_covariates_span(seed):
     assert (basis.size, basis.n_coded) == (4, 3)
 
 
+@pytest.mark.parametrize("kind", ["classes", "real"])
+def test_codes_are_beside_the_covariates_of_some_cases_too(seed, kind):
+    rng = np.random.default_rng(seed)
+    Z = coded(rng)
+    some = CovariateBasis.learn(Z).apply(Z)[: N - 7]  # columns that are not orthogonal any more
+    if kind == "classes":
+        design = Design.by_class(some, np.arange(N - 7) % 3, 3)
+        np.testing.assert_allclose(design.C.sum(axis=1), 0.0, atol=1e-12)
+    else:
+        design = Design.along(some, rng.normal(size=N - 7))
+    np.testing.assert_allclose(some.T @ design.C, 0.0, atol=1e-11)
+
+
 @pytest.mark.parametrize(
     ("extra", "directions"),
     [

@@ -8,6 +8,7 @@ densities, and the PIT values. Results are plain floats, or records of plain flo
 
 Public modules
 --------------
+discrimination   the order of cases: areas and curves
 inputs           cases and predictions, checked
 intervals        estimates with intervals
 pit              the probability integral transform
@@ -15,6 +16,13 @@ real_response    scores of predictive distributions
 several_classes  scores of class probabilities
 """
 
+from unselected.calibration.discrimination import (
+    NetBenefit,
+    RocCurve,
+    area_under_curve,
+    net_benefit,
+    roc_curve,
+)
 from unselected.calibration.intervals import RandomState, Statistic
 from unselected.calibration.line import (
     CalibrationLine,
@@ -77,14 +85,17 @@ __all__ = [
     "Estimate",
     "MomentTest",
     "MostProbable",
+    "NetBenefit",
     "PITTest",
     "RandomState",
     "RegressionSummary",
     "ReliabilityCurve",
+    "RocCurve",
     "SpiegelhalterTest",
     "SquaredErrorParts",
     "Statistic",
     "actual_error",
+    "area_under_curve",
     "average_log_density",
     "average_minus_log_probability",
     "average_squared_error",
@@ -103,8 +114,10 @@ __all__ = [
     "multiclass_average_minus_log_probability",
     "multiclass_average_squared_error",
     "multiclass_expected_error",
+    "net_benefit",
     "pit_test",
     "reliability_curve",
+    "roc_curve",
     "root_mean_squared_error",
     "spiegelhalter",
     "split_squared_error",

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from unselected import __version__
+from unselected.cli.environment import version_text
 from unselected.cli.wording import in_shell_words
 
 try:
@@ -32,7 +32,8 @@ _NUMBER = re.compile(r"\d[\d.e+]*|auto|loo")
 app = App(
     name="unselected",
     help="Predictive probabilities you can trust after keeping a few features out of many.",
-    version=f"unselected {__version__}",
+    version=version_text,
+    version_format="plaintext",
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
@@ -42,9 +43,14 @@ for place, text in (
     ("commands:inspect", "Show the content of a model file."),
     ("commands:cv", "Compare methods by cross-validation."),
     ("commands:report", "Write one page on a data set."),
+    ("commands:export", "Write a calculator of a model file."),
+    ("commands:audit", "Say whether features were selected before."),
     ("paper_commands:reproduce", "Repeat the paper's experiments."),
     ("paper_commands:simulate", "Write data simulated as in the paper."),
-    ("paper_commands:demo", "Show the effect in a few seconds."),
+    ("first_commands:demo", "Show the main job in half a minute."),
+    ("first_commands:doctor", "Check the installation."),
+    ("first_commands:completion", "Complete commands in the shell."),
+    ("first_commands:cite", "Print what to cite."),
 ):
     app.command(f"unselected.cli.{place}", name=place.partition(":")[2], help=text)
 

@@ -9,8 +9,11 @@ from typing import Annotated
 from unselected.cli.loading import done_in
 from unselected.cli.options import (
     SEVERAL,
+    AuditModelOption,
     Choice,
     DependenceOption,
+    ExportFormat,
+    FamilyOption,
     Flag,
     Input,
     KOptions,
@@ -108,7 +111,7 @@ class PredictOptions:
 
 
 @done_in("unselected.cli.predicting")
-def predict(model: str, new: Input, /, *, options: PredictOptions = PredictOptions()) -> None:  # noqa: B008 - frozen
+def predict(model: Input, new: Input, /, *, options: PredictOptions = PredictOptions()) -> None:  # noqa: B008 - frozen
     """Predict new cases with a fitted model: probabilities of classes, or mean, std and quantiles.
 
     Parameters
@@ -150,8 +153,46 @@ class InspectOptions:
 
 
 @done_in("unselected.cli.inspecting")
-def inspect(model: str, /, *, options: InspectOptions = InspectOptions()) -> None:  # noqa: B008 - frozen
+def inspect(model: Input, /, *, options: InspectOptions = InspectOptions()) -> None:  # noqa: B008 - frozen
     """Show the content of a model file: kept features, selection and provenance.
+
+    Parameters
+    ----------
+    model
+        Model file written by `unselected fit`.
+    """
+
+
+@options
+class ExportOptions:
+    """Options of `export`.
+
+    Parameters
+    ----------
+    to
+        html (a page that predicts from entered values, without a server) or csv (a score card:
+        points of binary features, for bernoulli models without a guard against dependence).
+    output
+        File to write; - is stdout. By default calculator.html or score_card.csv.
+    title
+        Title of the page.
+    labels
+        CSV file with the columns feature, label and unit: how the page shows features.
+    force
+        Overwrite the output file.
+    """
+
+    to: ExportFormat = "html"
+    output: Output | None = None
+    title: str = "Calculator"
+    labels: Input | None = None
+    force: Flag = False
+    speech: Speech = field(default_factory=Speech)
+
+
+@done_in("unselected.cli.exporting")
+def export(model: str, /, *, options: ExportOptions = ExportOptions()) -> None:  # noqa: B008 - frozen
+    """Write a calculator of a model: one page that predicts from entered values, without a server.
 
     Parameters
     ----------
@@ -181,14 +222,18 @@ class CvOptions:
         ten folds) or correlated (also averages over likelihoods with correlations). auto is the
         best guard of classifier and regressor, and none in the other models. regressor has no
         tempered, and regression has none of these.
+    family
+        What the values of features are, bernoulli only: binary (0 or 1, or cut at the median) or
+        genotype (0, 1 or 2 copies of an allele).
     rates
         What this library's model assumes of how often features are 1, bernoulli only: uniform (all
         rates are equally probable) or given (the number of ones of every feature is taken as given:
         for rare words and other features that are mostly 0).
     score
-        What this library's model selects features by, bernoulli only: correlation (F with more than
-        two classes), chi2, mutual_info, rate_difference, or with two classes fisher (-log10 of the
-        p-value of Fisher's exact test) or odds_ratio.
+        What this library's model selects features by: correlation (F with more than two classes).
+        For bernoulli chi2, mutual_info, rate_difference, or with two classes fisher (-log10 of the
+        p-value of Fisher's exact test) or odds_ratio. For gaussian and two classes welch,
+        moderated_t, wilcoxon, auc, mean_difference or volcano.
     groups
         Name of the column that says which cases belong together, such as samples of one patient:
         they stay together in all folds. It is not a feature. For classifier and regressor.
@@ -200,8 +245,10 @@ class CvOptions:
     loo
         Use leave-one-out instead of folds and repetitions.
     method
-        Name of a method to run; may be repeated; by default all are run, or corrected with several
-        values of --k.
+        Name of a method to run; may be repeated. By default this library's model (corrected) is
+        compared with naive Bayes, also calibrated, logistic regression, lasso, elastic net, nearest
+        shrunken centroids and a random forest, or the like for numbers; with several values of --k
+        only corrected is run.
     seed
         Seed of the folds.
     jobs
@@ -213,6 +260,7 @@ class CvOptions:
     model: ModelOption = "auto"
     prior: PriorOption = "auto"
     dependence: DependenceOption = "auto"
+    family: FamilyOption = "binary"
     rates: RatesOption = "uniform"
     score: ScoreOption = "correlation"
     groups: str | None = None
@@ -222,7 +270,7 @@ class CvOptions:
     method: tuple[str, ...] = ()
     seed: Whole = 0
     jobs: Whole = 1
-    checkpoint: str | None = None
+    checkpoint: Input | None = None
     speech: Speech = field(default_factory=Speech)
 
 
@@ -258,8 +306,13 @@ class ReportOptions:
     splits
         Number of folds of the cross-validation.
     repeats
-        Number of repetitions of the cross-validation; by default 5, and 1 with classifier and
+        Number of repetitions of the cross-validation; by default 2, and 1 with classifier and
         regressor, whose fits take seconds.
+    method
+        Name of a method to compare with; may be repeated. By default those of `unselected cv`;
+        --method corrected compares with none, which takes less time.
+    jobs
+        Number of processes of the cross-validation.
     output
         HTML file to write; - is stdout.
     force
@@ -269,6 +322,8 @@ class ReportOptions:
     choice: Choice = field(default_factory=Choice)
     splits: Whole = 5
     repeats: Whole | None = None
+    method: tuple[str, ...] = ()
+    jobs: Whole = 1
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
@@ -277,6 +332,65 @@ class ReportOptions:
 @done_in("unselected.cli.reporting")
 def report(data: Input, /, *, source: Source, options: ReportOptions = ReportOptions()) -> None:  # noqa: B008 - frozen
     """Write one page on a data set: how far its predictions can be trusted, and why.
+
+    Parameters
+    ----------
+    data
+        Table with features and the response; - is stdin.
+    """
+
+
+@options
+class AuditOptions:
+    """Options of `audit`.
+
+    Parameters
+    ----------
+    before
+        The table from which the features were selected, with the same cases in the same order and
+        the same response. Features are found by name, and the selection is repeated in the folds.
+    model
+        What is fitted: logistic (logistic regression), bayes (naive Bayes) or forest for classes,
+        ridge (Bayesian ridge regression) or forest for numbers, or classifier and regressor of this
+        library, whose fits take seconds. auto is logistic or ridge.
+    k
+        Number of features that the model selects in every fold; by default it uses all.
+    groups
+        Name of the column that says which cases belong together, such as samples of one patient:
+        they stay together in all folds. It is not a feature.
+    splits
+        Number of folds.
+    permutations
+        Number of permuted responses.
+    alpha
+        Probability of each alarm where there is no reason for it.
+    picture
+        SVG file to draw the audit to.
+    force
+        Overwrite the picture.
+    seed
+        Seed of folds, permutations and draws of features.
+    jobs
+        Number of processes.
+    """
+
+    before: Input | None = None
+    model: AuditModelOption = "auto"
+    k: Whole | None = None
+    groups: str | None = None
+    splits: Whole = 5
+    permutations: Whole = 19
+    alpha: float = 0.05
+    picture: str | None = None
+    force: Flag = False
+    seed: Whole = 0
+    jobs: Whole = 1
+    speech: Speech = field(default_factory=Speech)
+
+
+@done_in("unselected.cli.auditing")
+def audit(data: Input, /, *, source: Source, options: AuditOptions = AuditOptions()) -> None:  # noqa: B008 - frozen
+    """Say whether features were selected before you got them, and whether too much is promised.
 
     Parameters
     ----------

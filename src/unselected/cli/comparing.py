@@ -9,20 +9,23 @@ from unselected.cli.commands import CvOptions
 from unselected.cli.estimating import NamedTraining, estimator, repeats_of
 from unselected.cli.fitting import path_text, read_training
 from unselected.cli.options import Choice, K, Source, columns_of, note
-from unselected.cli.progress import showing_fits
-from unselected.estimators.added_value import FEATURES_ALONE, AddedValue
+from unselected.cli.progress import OUR_METHODS, n_fits_of_ours, showing_fits
+from unselected.estimators.added_value import AddedValue
 from unselected.estimators.choose import FOR_NUMBERS
 from unselected.experiments import (
     ComparisonRow,
     RegressionComparisonRow,
+    best_in_words,
     class_added_value,
     compare,
     compare_regression,
     comparison_table,
+    promise_in_words,
     regression_table,
     response_added_value,
 )
 from unselected.experiments.added_value import can_tell_added_value
+from unselected.experiments.folds import OURS
 from unselected.files.writing import check_writable
 
 Row = ComparisonRow | RegressionComparisonRow
@@ -30,7 +33,7 @@ Row = ComparisonRow | RegressionComparisonRow
 # The fields of a row that are shown, and their headings.
 _CLASSES = {
     "log_loss": "log loss",
-    "squared_error": "squared error",
+    "auc": "AUC",
     "actual_error": "error",
     "expected_error": "expected",
 }
@@ -41,9 +44,6 @@ _NUMBERS = {
     "width": "width of it",
 }
 
-# The methods whose fits are ours.
-_OURS = ("corrected", "uncorrected", FEATURES_ALONE)
-
 
 def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) -> None:
     """Do what `unselected.cli.commands.cv` says."""
@@ -53,6 +53,7 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
         k="loo" if "loo" in k else k[0],  # which says whether one of the paper's models is needed
         prior=options.prior,
         dependence=options.dependence,
+        family=options.family,
         rates=options.rates,
         score=options.score,
         groups=options.groups,
@@ -68,7 +69,10 @@ def cv(data: str, /, *, source: Source, k: tuple[K, ...], options: CvOptions) ->
         (number, rows, added), only = compared[0], k[0]
         others = {} if number in (only, None) else {"k_of_others": number}
         content |= {"k": only, **others, **loo, "rows": [asdict(row) for row in rows]}
-        text = comparison_text(rows)
+        text, told = comparison_text(rows), verdict_text(rows)
+        if told:
+            content |= {"verdict": told}
+            text += f"\n\n{told}"
         if added is not None:
             content |= {"added_value": added.to_dict()}
             text += f"\n\n{added}"
@@ -107,7 +111,7 @@ def _compared(
     n_splits = table.X.shape[0] if options.loo else folds["n_splits"]
     methods = options.method or (("corrected",) if n_numbers > 1 else ())
     number = ours.k if isinstance(ours.k, int) else None
-    if number is None and not (methods and set(methods) <= set(_OURS)):
+    if number is None and not (methods and set(methods) <= set(OUR_METHODS)):
         number = _number_selected(ours, table)
     settings: dict[str, Any] = {
         "k": 1 if number is None else number,
@@ -117,16 +121,18 @@ def _compared(
         "n_jobs": options.jobs,
         "checkpoint": options.checkpoint,
     }
-    n_ours = len(set(_OURS) & set(methods)) if methods else 2 + (table.covariates is not None)
-    with showing_fits(name, n_ours * n_splits * folds["n_repeats"]) as own_bar:
+    resampling: dict[str, Any] = {"groups": table.groups, "seed": options.seed}
+    n_ours = n_fits_of_ours(name, methods, covariates=table.covariates is not None)
+    n_fits = n_ours * n_splits * folds["n_repeats"]
+    with showing_fits(name, n_fits, jobs=options.jobs) as own_bar:
         settings |= table.fit_arguments | {"progress": own_bar}
         if name in FOR_NUMBERS:
             settings["n_splits"] = n_splits
             numbers = compare_regression(table.X, table.y, regressor=ours, **settings)
-            rows: list[Row] = list(regression_table(numbers, table.y, seed=options.seed))
+            rows: list[Row] = list(regression_table(numbers, table.y, **resampling))
             return number, rows, _added_value(response_added_value, numbers, table, options)
         records = compare(table.X, table.y, classifier=ours, **settings)
-    rows = list(comparison_table(records, table.y, seed=options.seed))
+    rows = list(comparison_table(records, table.y, **resampling))
     return number, rows, _added_value(class_added_value, records, table, options)
 
 
@@ -160,10 +166,32 @@ def _number_selected(ours: Any, table: NamedTraining) -> int:
 
 
 def comparison_text(rows: list[Row]) -> str:
-    """Return the comparison as a table with intervals."""
+    """Return the comparison as a table with intervals, and differences from ours where it is run.
+
+    A difference is in the first number, paired by case.
+    """
     shown = _CLASSES if isinstance(rows[0], ComparisonRow) else _NUMBERS
+    first = next(iter(shown))
     cells = [(row.method, *_cells(row)) for row in rows]
-    return columns_of(cells, ("method", *shown.values(), "features needed"))
+    header: tuple[str, ...] = ("method", *shown.values(), "features needed")
+    if any(row.differences for row in rows):
+        found = [_difference(row, first) for row in rows]
+        cells = [(*cell[:2], one, *cell[2:]) for cell, one in zip(cells, found, strict=True)]
+        header = (*header[:2], "less ours", *header[2:])
+    return columns_of(cells, header)
+
+
+def verdict_text(rows: list[Row]) -> str:
+    """Return what the comparison comes to, in a line; nothing where ours was not run."""
+    ours = [row for row in rows if row.method == OURS]
+    best = best_in_words(rows)
+    return f"Ours: {promise_in_words(ours[0])}. {best}" if ours and best else ""
+
+
+def _difference(row: Row, field: str) -> str:
+    if field not in row.differences:
+        return ""
+    return _with_interval(row.differences[field], " to ")
 
 
 def numbers_text(lines: list[tuple[K, Row]]) -> str:

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected.cli.options import (
     FRONT_DOORS,
+    BitScoreOption,
     Choice,
     DependenceOption,
     FrontDoor,
     PriorOption,
-    RatesOption,
-    ScoreOption,
+    ValueScoreOption,
     note,
     on_terminal,
 )
@@ -47,6 +47,8 @@ LATENT: dict[str, dict[ModelName, Callable[..., Any]]] = {
     "factor": {"gaussian": SelectiveFactorClassifier, "regression": SelectiveFactorRegressor},
 }
 
+# Scores of features of 0 and 1, and of real-valued ones.
+_BIT_SCORES, _VALUE_SCORES = get_args(BitScoreOption), get_args(ValueScoreOption)
 # What models have for --dependence, other than auto and none.
 _GUARDS: dict[str, tuple[DependenceOption, ...]] = {
     "classifier": ("tempered",),
@@ -87,6 +89,9 @@ def chosen(choice: Choice, X: NDArray[Any], y: NDArray[Any], by: str = "") -> st
     """
     wanted = choice.model
     if wanted == "auto":
+        if choice.family == "genotype":
+            note("model: bernoulli (--family genotype)")
+            return "bernoulli"
         name, reason = choose_model(X, y)
         door = front_door_for(name)
         if choice.only_paper(door):
@@ -162,7 +167,7 @@ def _front_door(door: FrontDoor, options: dict[str, Any], choice: Choice) -> Any
     del options["ties"]
     if choice.k is None:
         options["k"] = "auto"
-    guard = dependence_for(door, choice.dependence) | bits_for(door, choice.rates, choice.score)
+    guard = dependence_for(door, choice.dependence) | options_of_values(door, choice)
     return ESTIMATORS[door](**options, prior=choice.prior, **guard)
 
 
@@ -185,6 +190,7 @@ def _check_latent(choice: Choice, table: NamedTraining) -> None:
         "--k loo": choice.k == "loo",
         f"--prior {choice.prior}": choice.prior == "sparse",
         f"--dependence {choice.dependence}": choice.dependence in ("tempered", "correlated"),
+        f"--family {choice.family}": choice.family != "binary",
         f"--rates {choice.rates}": choice.rates != "uniform",
         f"--score {choice.score}": choice.score != "correlation",
         "--variance-shrinkage": choice.variance_shrinkage is not None,
@@ -200,8 +206,7 @@ def _check_latent(choice: Choice, table: NamedTraining) -> None:
 
 def _options_of(name: str, choice: Choice) -> dict[str, Any]:
     """Return the parameters that only some models have; raise where this one has not."""
-    of_bits = bits_for(name, choice.rates, choice.score)
-    options = dependence_for(name, choice.dependence) | of_bits
+    options = dependence_for(name, choice.dependence) | options_of_values(name, choice)
     if choice.variance_shrinkage is None:
         return options
     if name == "bernoulli":
@@ -232,18 +237,30 @@ def _instead(name: str, wanted: DependenceOption) -> str:
     return "omit it"
 
 
-def bits_for(name: str, rates: RatesOption, score: ScoreOption) -> dict[str, Any]:
-    """Return the parameters that only the model of binary features has."""
-    if name == "bernoulli":
-        return {"rates": rates, "score_func": score}
-    for option, is_given in (
-        (f"--rates {rates}", rates != "uniform"),
-        (f"--score {score}", score != "correlation"),
+def options_of_values(name: str, choice: Choice) -> dict[str, Any]:
+    """Return the parameters that only the models of binary or of real-valued features have."""
+    family, rates, score = choice.family, choice.rates, choice.score
+    if name == "bernoulli" and score not in _VALUE_SCORES:
+        return {"family": family, "rates": rates, "score_func": score}
+    of_counts = family != "binary" or rates != "uniform"
+    if name == "gaussian" and not of_counts and score not in _BIT_SCORES:
+        return {"score_func": score}
+    bits, of_numbers = name == "bernoulli", score in _VALUE_SCORES
+    for option, is_given, kind, model in (
+        (
+            f"--family {family}",
+            family != "binary" and not bits,
+            "features of 0, 1 and 2",
+            "bernoulli",
+        ),
+        (f"--rates {rates}", rates != "uniform" and not bits, "features of 0 and 1", "bernoulli"),
+        (f"--score {score}", of_numbers, "real-valued features and classes", "gaussian"),
+        (f"--score {score}", score != "correlation", "features of 0 and 1", "bernoulli"),
     ):
         if is_given:
             raise ValueError(
-                f"{option} is for features of 0 and 1, and not available for the model {name}: "
-                "omit it, or use --model bernoulli."
+                f"{option} is for {kind}, and not available for the model {name}: omit it, or use "
+                f"--model {model}."
             )
     return {}
 

@@ -109,13 +109,14 @@ def open_training(
     """Open a table that stays in its file; return the model to use, and the table."""
     check_plain(path, source.id, source.features_in_rows)
     wanted = choice.model
+    genotypes = choice.family == "genotype"
     with patience(f"opening {path}"):
-        X = open_for(wanted, path, names=not no_names)
+        X = open_for("genotype" if genotypes else wanted, path, names=not no_names)
         first = X[:, : min(_LOOKED_AT, X.shape[1])]
     y = read_column(source.target, "target", path, X.shape[0])
     by = f", by the first {_LOOKED_AT} of them" if X.shape[1] > _LOOKED_AT else ""
     name = chosen(choice, first, y, by)
-    if wanted == "auto" and name == "bernoulli":
+    if wanted == "auto" and name == "bernoulli" and not genotypes:
         X = open_for(name, path, names=not no_names)
     if X.names is None:
         lacking = "names are not read" if no_names else "the features have no names"

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, dataclass_transform, get_args
 
 from cyclopts import Parameter, Token
 
@@ -59,6 +60,9 @@ AnyModelOption = Literal[
     "mixture",
     "factor",
 ]
+AuditModelOption = Literal[
+    "auto", "logistic", "bayes", "ridge", "forest", "classifier", "regressor"
+]
 # The averages over models, for classes and for numbers, whose fits take seconds.
 FrontDoor = Literal["classifier", "regressor"]
 FRONT_DOORS: tuple[str, ...] = get_args(FrontDoor)
@@ -67,15 +71,21 @@ PriorOption = Literal["auto", "common", "sparse"]
 DependenceOption = Literal["auto", "none", "tempered", "correlated"]
 PaperPriorOption = Literal["common", "sparse"]
 PaperDependenceOption = Literal["none", "tempered", "correlated"]
+ExportFormat = Literal["html", "csv"]
 RatesOption = Literal["uniform", "given"]
-ScoreOption = Literal[
-    "correlation", "chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"
-]
+FamilyOption = Literal["binary", "genotype"]
+BitScoreOption = Literal["chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"]
+ValueScoreOption = Literal["welch", "moderated_t", "wilcoxon", "auc", "mean_difference", "volcano"]
+ScoreOption = Literal["correlation"] | BitScoreOption | ValueScoreOption
 Whole = Annotated[int, Parameter(converter=_whole)]
 K = int | Literal["auto", "loo"]
 KOption = Annotated[K, Parameter(converter=_whole_or_word)]
-Input = Annotated[str, Parameter(converter=_path)]
-Output = Annotated[str, Parameter(name=["--output", "-o"], converter=_path)]
+if TYPE_CHECKING:
+    FileName = str
+else:
+    FileName = Path  # by which completion in the shell knows that it is a file
+Input = Annotated[FileName, Parameter(converter=_path)]
+Output = Annotated[FileName, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
 # Several are given one by one; see `one_by_one` of the package.
 KOptions = Annotated[tuple[K, ...], Parameter(converter=_wholes_or_words, negative="")]
@@ -181,14 +191,19 @@ class Choice:
     groups
         Name of the column that says which cases belong together, such as samples of one patient:
         they stay together in all folds. It is not a feature. For classifier and regressor.
+    family
+        What the values of features are, bernoulli only: binary (0 or 1, or cut at the median) or
+        genotype (0, 1 or 2 copies of an allele; alleles are counted, and .bed files are read so).
     rates
         What is assumed of how often features are 1, bernoulli only: uniform (all rates are equally
         probable) or given (the number of ones of every feature is taken as given: for rare words
         and other features that are mostly 0).
     score
-        What features are selected by, bernoulli only: correlation (F with more than two classes),
+        What features are selected by: correlation (F with more than two classes). For bernoulli
         chi2, mutual_info, rate_difference, or with two classes fisher (-log10 of the p-value of
-        Fisher's exact test) or odds_ratio.
+        Fisher's exact test) or odds_ratio. For gaussian and two classes welch, moderated_t,
+        wilcoxon, auc, mean_difference or volcano (above 1 where the mean difference is above 1 and
+        the p-value below 0.05).
     uncorrected
         Do not condition on the selection: gives the usual, uncorrected posterior.
     variance_shrinkage
@@ -207,6 +222,7 @@ class Choice:
     prior: PriorOption = "auto"
     dependence: DependenceOption = "auto"
     groups: str | None = None
+    family: FamilyOption = "binary"
     rates: RatesOption = "uniform"
     score: ScoreOption = "correlation"
     uncorrected: Flag = False
@@ -223,6 +239,7 @@ class Choice:
         if door == "classifier":
             given |= {
                 f"--dependence {self.dependence}": self.dependence == "correlated",
+                f"--family {self.family}": self.family != "binary",
                 f"--rates {self.rates}": self.rates != "uniform",
                 f"--score {self.score}": self.score != "correlation",
             }

@@ -1,12 +1,14 @@
-"""`unselected reproduce`, `unselected simulate` and `unselected demo`."""
+"""`unselected reproduce`, `unselected simulate` and `unselected demo --paper`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from unselected.cli.options import Speech, columns_of, note, on_terminal
+from unselected.cli.first_commands import DemoOptions
+from unselected.cli.options import columns_of, note, on_terminal
 from unselected.cli.paper_commands import ColonOptions, SimulateOptions, SimulationOptions
 from unselected.datasets import make_paper_simulation
 from unselected.experiments import (
@@ -27,8 +29,11 @@ _SCORES = ("actual_error", "expected_error", "log_loss", "squared_error")
 def reproduce_simulation(*, options: SimulationOptions) -> None:
     """Do what `unselected.cli.paper_commands.reproduce_simulation` says."""
     run = _settings_of_run(options)
+    pictures = _figure_folder("simulation", options)
     note(f"{options.replicates} data sets, seed {options.seed}")
     records = simulation(options.replicates, quadrature=options.quadrature, **run)
+    if pictures is not None:
+        pictures.write_simulation(records, options.seed)
     compared = compare_with_published(records)
     content: dict[str, Any] = {
         "seed": options.seed,
@@ -48,6 +53,17 @@ def _settings_of_run(options: SimulationOptions | ColonOptions) -> dict[str, Any
         "checkpoint": options.checkpoint,
         "progress": on_terminal(),
     }
+
+
+def _figure_folder(experiment: str, options: SimulationOptions | ColonOptions) -> Any:
+    """Return the folder of --figures, once it can be written, or None.
+
+    The module is loaded where it is needed, because it needs matplotlib.
+    """
+    if options.figures is None:
+        return None
+    folder = import_module("unselected.cli.figures").FigureFolder
+    return folder.made(options.figures, experiment, overwrite=options.force)
 
 
 def simulation_text(records: list[SimulationRecord], compared: list[Comparison]) -> str:
@@ -83,6 +99,7 @@ def _outside(row: Comparison) -> str:
 def reproduce_colon(*, options: ColonOptions) -> None:
     """Do what `unselected.cli.paper_commands.reproduce_colon` says."""
     run = _settings_of_run(options)
+    pictures = _figure_folder("colon", options)
     note(f"{options.partitions} division(s) into 10 groups, seed {options.seed}")
     records = colon(
         options.data,
@@ -96,6 +113,8 @@ def reproduce_colon(*, options: ColonOptions) -> None:
         n_draws=options.draws,
         **run,
     )
+    if pictures is not None:
+        pictures.write_colon(records)
     content: dict[str, Any] = {
         "seed": options.seed,
         "records": [asdict(record) for record in records],
@@ -137,16 +156,18 @@ def simulate(*, options: SimulateOptions) -> None:
         options.speech.answer("simulate", content, "")
 
 
-def demo(*, seed: int, speech: Speech) -> None:
-    """Do what `unselected.cli.paper_commands.demo` says."""
+def paper_demo(*, options: DemoOptions) -> None:
+    """Do what `unselected.cli.first_commands.paper_demo` says."""
+    if options.folder != DemoOptions.folder:
+        raise ValueError(f"--folder {options.folder} is not for --paper, which writes no files.")
+    seed = 2007 if options.seed is None else options.seed
     note(f"10000 features, 200 training cases, 2000 test cases, seed {seed}")
     records = simulation(1, complete=False, seed=seed, progress=on_terminal())
-    speech.answer(
-        "demo", {"seed": seed, "records": [asdict(r) for r in records]}, demo_text(records)
-    )
+    content = {"seed": seed, "records": [asdict(r) for r in records]}
+    options.speech.answer("demo", content, paper_demo_text(records))
 
 
-def demo_text(records: list[SimulationRecord]) -> str:
+def paper_demo_text(records: list[SimulationRecord]) -> str:
     """Return a row for each number of kept features and method."""
     rows = [
         (f"{record.k} {record.method}", *_means([record], _SCORES))

@@ -8,6 +8,7 @@ from cyclopts import App
 from unselected.cli.loading import done_in
 from unselected.cli.options import (
     Flag,
+    Input,
     Output,
     PaperDependenceOption,
     PaperPriorOption,
@@ -40,13 +41,20 @@ class SimulationOptions:
         Number of processes.
     checkpoint
         File for finished data sets; the same command continues from there.
+    figures
+        Folder for figures 1 to 5 and Table 1 of the paper as pictures of these data sets, each with
+        what the paper shows.
+    force
+        Overwrite figures.
     """
 
     replicates: Whole = 3
     quadrature: Quadrature = "exact"
     seed: Whole = 0
     jobs: Whole = 1
-    checkpoint: str | None = None
+    checkpoint: Input | None = None
+    figures: Input | None = None
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -88,9 +96,13 @@ class ColonOptions:
         Number of processes.
     checkpoint
         File for finished groups; the same command continues from there.
+    figures
+        Folder for figures 6 to 8 of the paper, drawn of these data, each with what the paper says.
+    force
+        Overwrite figures.
     """
 
-    data: str | None = None
+    data: Input | None = None
     partitions: Whole = 1
     k: Whole = 5
     features: ColonFeatures = "binary"
@@ -101,7 +113,9 @@ class ColonOptions:
     draws: Whole | None = None
     seed: Whole = 0
     jobs: Whole = 1
-    checkpoint: str | None = None
+    checkpoint: Input | None = None
+    figures: Input | None = None
+    force: Flag = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -144,18 +158,3 @@ class SimulateOptions:
 @done_in("unselected.cli.paper")
 def simulate(*, options: SimulateOptions = SimulateOptions()) -> None:  # noqa: B008 - frozen
     """Write data simulated as in the paper: a column "class", and one for each feature."""
-
-
-@done_in("unselected.cli.paper")
-def demo(
-    *,
-    seed: Whole = 2007,
-    speech: Speech = Speech(),  # noqa: B008 - frozen
-) -> None:
-    """Show in a few seconds what selection does to probabilities, with and without correction.
-
-    Parameters
-    ----------
-    seed
-        Seed of the simulated data.
-    """

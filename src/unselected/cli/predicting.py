@@ -196,7 +196,8 @@ def _remark(expected: float | None, guesses: Sequence[Any]) -> str | None:
     if expected is None:
         return None
     left = sum(guess is None for guess in guesses)
-    return f"expected error {expected:.3f}" + (f"; {left} cases indeterminate" if left else "")
+    said = f"expected error {expected:.3f}, the error rate that these probabilities imply"
+    return said + (f"; {left} cases indeterminate" if left else "")
 
 
 def _numbers(predictor: ResponsePredictor, X: Any, levels: Sequence[float]) -> Prediction:

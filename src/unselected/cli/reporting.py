@@ -6,7 +6,12 @@ from unselected.cli.commands import ReportOptions
 from unselected.cli.estimating import LATENT, estimator, repeats_of
 from unselected.cli.fitting import provenance_of, read_training
 from unselected.cli.options import Source, counted, note
-from unselected.cli.progress import showing_fits
+from unselected.cli.progress import (
+    OUR_METHODS,
+    expected_seconds,
+    n_fits_of_ours,
+    showing_fits,
+)
 from unselected.cli.wording import as_option
 from unselected.estimators.choose import FOR_NUMBERS
 from unselected.files.writing import check_writable, write_text
@@ -26,19 +31,30 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     name, table = read_training(data, source, choice)
     note(f"{table.in_words()}, seed {choice.seed}")
     model = estimator(name, table, choice)
-    repeats = repeats_of(name, options.repeats, usual=5)
+    repeats = repeats_of(name, options.repeats, usual=2)
     note(f"cross-validation: {options.splits} folds, {counted(repeats, 'repetition')}")
+    n_folds = options.splits * repeats
     settings: dict[str, Any] = {
         "n_splits": options.splits,
         "n_repeats": repeats,
+        "methods": options.method or None,
+        "n_jobs": options.jobs,
         "seed": choice.seed,
         "provenance": provenance_of(data, choice.seed),
     }
     findings: Findings | RegressionFindings
     settings |= table.fit_arguments | {"writer": as_option}
-    n_ours = 2 + (table.covariates is not None)
-    with showing_fits(name, 1 + n_ours * options.splits * repeats) as own_bar:
-        settings["progress"] = own_bar
+    n_ours = n_fits_of_ours(name, options.method, covariates=table.covariates is not None)
+
+    def tell_duration(seconds: float) -> None:
+        rivals = not options.method or set(options.method) - set(OUR_METHODS)
+        values = table.X.shape[0] * table.X.shape[1] if rivals else 0
+        about = expected_seconds(seconds, n_ours * n_folds, n_folds, values) / options.jobs
+        if about >= 5.0:
+            note(f"cross-validating all methods will take about {about:.0f} s")
+
+    with showing_fits(name, 1 + n_ours * n_folds, jobs=options.jobs) as own_bar:
+        settings |= {"progress": own_bar, "on_fit": tell_duration}
         if name in FOR_NUMBERS:
             findings = examine_regression(table.X, table.y, regressor=model, **settings)
         else:

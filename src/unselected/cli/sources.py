@@ -32,7 +32,10 @@ def is_in_another_file(option: str) -> bool:
 
 
 def open_for(model: str, path: str, *, names: bool = True) -> ColumnSource:
-    """Open a table for a model; models for binary features get the presence of an allele."""
+    """Open a table for a model; models for binary features get the presence of an allele.
+
+    That for genotypes, "genotype", gets the number of copies, as all others do.
+    """
     if ending_of(path) != ".bed":
         return open_columns(path, names=names)
     coding: Coding = "presence" if model in ("bernoulli", "mixture") else "dosage"

@@ -20,7 +20,7 @@ _RENAMED = {
     "random_state": "seed",
 }
 _PARAMETERS = (
-    *("k", "threshold", "preselected_from", "ties", "prior", "dependence", "rates"),
+    *("k", "threshold", "preselected_from", "ties", "prior", "dependence", "family", "rates"),
     *("variance_shrinkage", "quadrature", "prevalence", "groups", *_RENAMED),
 )
 _FLAGS = {

@@ -92,15 +92,22 @@ class InverseRegression:
 
     def _along(self, gaps: Floats, slope: Floats, known: Floats, w: float) -> tuple[Floats, Floats]:
         """Return b' S^-1 (x - a) and b' S^-1 b of each row."""
+        solved = self.solved(w)
         if w == 1.0:
-            return gaps @ slope, known @ slope**2
+            return gaps @ solved, known @ slope**2
+        return gaps @ solved, np.full(len(gaps), float(slope @ solved))
+
+    def solved(self, w: float) -> Floats:
+        """Return S^-1 b in units of the deviations, shape (k,)."""
+        slope = self.slope / np.sqrt(self.variance)
+        if w == 1.0:
+            return np.asarray(slope)
         inner = np.zeros(len(self.factor))
         if self.factor.size:
             among = self.factor @ self.factor.T
             among[np.diag_indices(len(among))] += w / (1.0 - w)
             inner = cho_solve(cho_factor(among, lower=True), self.factor @ slope)
-        solved = (slope - self.factor.T @ inner) / w
-        return gaps @ solved, np.full(len(gaps), float(slope @ solved))
+        return np.asarray((slope - self.factor.T @ inner) / w)
 
     def without_cases(self) -> "InverseRegression":
         """Return the same, where rows of the factor are combinations of all cases."""

@@ -12,6 +12,7 @@ divisions      folds that do not depend on the order of the cases
 exact          the base of the estimators with an exact posterior
 factor         `SelectiveFactorClassifier`, `SelectiveFactorRegressor`
 finding_columns  columns by name or number
+front_door     the base of the front doors
 gaussian       `SelectiveGaussianNB`
 inputs         validation of tables and responses
 mixture        `SelectiveMixtureClassifier`

@@ -1,4 +1,4 @@
-"""`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator."""
+"""`SelectiveBernoulliNB`: the paper's classifier as a scikit-learn estimator, also of genotypes."""
 
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -14,7 +14,7 @@ from unselected.estimators.adjusted_fitting import AdjustedBitsFitting
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior
 from unselected.estimators.inputs import check_training
-from unselected.estimators.naive_bayes_fitting import BernoulliFitting
+from unselected.estimators.naive_bayes_fitting import BernoulliFitting, GenotypeFitting
 from unselected.estimators.parameters import (
     check_binarize,
     check_choice,
@@ -29,7 +29,9 @@ from unselected.selection.count_score import EXPLAINED
 from unselected.selection.count_score_kinds import Function
 from unselected.selection.record import Ties
 from unselected.statistics.binarizing import Binarize
+from unselected.statistics.genotypes import DIPLOID
 
+Family = Literal["binary", "genotype"]
 ScoreFunction = (
     Literal["correlation", "chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"]
     | Function
@@ -69,7 +71,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
         the model and are no features; scores, effects and probabilities are adjusted for them.
         Numbers, booleans, categories or text, of which the first level is the reference. A table
-        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+        of covariates can be passed to `fit` and to predictions instead: docs/guide/covariates.md.
     preselected_adjusted : bool, default=True
         With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
         same covariates.
@@ -79,7 +81,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         Scores of binary features are compared in exact integers. Real-valued features tie only
         where columns are equal.
     score_func : str or callable, default="correlation"
-        What features are selected by; see docs/scores.md. "correlation" is F with more than two
+        What features are selected by: docs/guide/scores.md. "correlation" is F with more than two
         classes. "chi2", "mutual_info" (in nats) and "rate_difference" take any number of classes;
         "fisher" (-log10 of the p-value of Fisher's exact test) and "odds_ratio" (its reciprocal,
         where that is larger) take two. A callable is given the numbers of ones and of known values,
@@ -87,6 +89,11 @@ class SelectiveBernoulliNB(ExactClassifier):
         features. Each score may depend on its own column only. "mutual_info" and scores of a
         callable tie where their first ten digits are equal. Scores other than "correlation" and
         "chi2" need a table of all counts: at most 4194304, for example two classes of 2047 cases.
+    family : {"binary", "genotype"}, default="binary"
+        "genotype" is for columns of 0, 1 and 2, the number of copies of an allele; see
+        docs/guide/genotypes.md. Within a class both alleles of a case are drawn with the same
+        frequency (Hardy-Weinberg equilibrium). Scores, effects and totals are of alleles, twice as
+        many as cases; predictions are from genotypes. Not with covariates.
     binarize : {"auto", "median"}, float or None, default="auto"
         How columns become bits. A value above a cut is a one. "auto" takes columns of 0 and 1 (and
         booleans) as they are, and cuts the others at their training median; "median" cuts all
@@ -116,7 +123,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         selection. Needs ``quadrature="exact"``.
     dependence : {"none", "tempered", "correlated"}, default="none"
         How to guard against features that depend on each other within classes, whose evidence is
-        otherwise counted several times; see docs/dependence.md. "none" uses the likelihood as it
+        otherwise counted several times: docs/guide/dependence.md. "none" uses the likelihood as it
         is. "tempered" learns from ten folds the power of the likelihood and the outlier fraction.
         "correlated" also averages over likelihoods with correlations within classes.
     store_scores : bool, default=False
@@ -143,10 +150,11 @@ class SelectiveBernoulliNB(ExactClassifier):
     feature_scores_ : ndarray of shape (n_features_in_,)
         Scores of all features; only with ``store_scores=True``.
     feature_counts_ : ndarray of shape (n_classes, n_features_in_)
-        Number of ones of each feature in each class, 0 for features without a score; only with
-        ``store_scores=True``.
+        Number of ones (of genotypes: copies of the allele) of each feature in each class, 0 for
+        features without a score; only with ``store_scores=True``.
     binarize_thresholds_ : ndarray of shape (n_kept,)
-        Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1.
+        Cuts of the kept columns, from the training rows only; 0.5 for columns of 0 and 1. Only with
+        ``family="binary"``.
     concentration_ : ndarray of shape (n_nodes,)
         Quadrature nodes: the values of the concentration that the predictions average over. One
         that exceeds the range of a double is infinite (prior shapes below 0.1).
@@ -173,7 +181,8 @@ class SelectiveBernoulliNB(ExactClassifier):
         Log loss, squared error, error and expected error of `loo_predict_proba`, computed on
         access. With ``k="loo"`` they are those of the chosen k.
     log_marginal_likelihood_ : float
-        log P(y, kept features, event), without the event where ``correct_selection=False``.
+        log P(y, kept features, event), without the event where ``correct_selection=False``. Of
+        genotypes it is that of their alleles in order: add log(2) for each heterozygous genotype.
 
     References
     ----------
@@ -214,6 +223,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         preselected_adjusted: bool = True,
         ties: Ties = "first",
         score_func: ScoreFunction = "correlation",
+        family: Family = "binary",
         binarize: Binarize = "auto",
         rates: Rates = "uniform",
         class_pseudocounts: Any = 1.0,
@@ -233,6 +243,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         self.preselected_adjusted = preselected_adjusted
         self.ties = ties
         self.score_func = score_func
+        self.family = family
         self.binarize = binarize
         self.rates = rates
         self.class_pseudocounts = class_pseudocounts
@@ -256,7 +267,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
-            Booleans or numbers; see ``binarize``.
+            Booleans or numbers; see ``family`` and ``binarize``.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels.
         covariates : table of shape (n_samples, n_covariates), default=None
@@ -290,6 +301,11 @@ class SelectiveBernoulliNB(ExactClassifier):
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
         binarize = check_binarize(self.binarize)
         if table.covariates is not None:
+            if self.family == "genotype":
+                raise ValueError(
+                    "family='genotype' does not adjust for covariates: use SelectiveGaussianNB, "
+                    "which takes 0, 1 and 2 as numbers and does, or leave out the covariates."
+                )
             self._check_exact("covariates")
             if score != EXPLAINED:
                 raise ValueError(
@@ -305,11 +321,13 @@ class SelectiveBernoulliNB(ExactClassifier):
             self._fit(AdjustedBitsFitting(table, rule, *how, *numbers, binarize, **self._before))
             self.binarize_thresholds_ = self._predictor.fitted.thresholds
             return self
-        scores = self._fit(BernoulliFitting(table, rule, *how, model, binarize, score))
+        fitting = GenotypeFitting if self.family == "genotype" else BernoulliFitting
+        scores = self._fit(fitting(table, rule, *how, model, binarize, score))
         if self.store_scores:
             self.feature_counts_ = np.zeros((G, table.X.shape[1]), scores.counts.ones.dtype)
             self.feature_counts_[:, scores.subset.columns] = scores.counts.ones
-        self.binarize_thresholds_ = self._predictor.fitted.thresholds
+        if self.family == "binary":
+            self.binarize_thresholds_ = self._predictor.fitted.thresholds
         return self
 
     def _checked_model(self) -> BernoulliModel:
@@ -319,6 +337,7 @@ class SelectiveBernoulliNB(ExactClassifier):
         check_choice("rates", self.rates, ("uniform", "given"))
         check_count_score(self.score_func)
         check_binarize(self.binarize)
+        self._check_family()
         a, b = check_positive_pair(
             "concentration_prior", self.concentration_prior, "shape and rate"
         )
@@ -326,7 +345,19 @@ class SelectiveBernoulliNB(ExactClassifier):
         self._check_exact("rates='given'" if self.rates == "given" else None)
         other = check_count_score(self.score_func) != EXPLAINED
         self._check_exact(f"score_func={self._score_name!r}" if other else None)
-        return BernoulliModel(a=a, b=b, quadrature=self.quadrature, rates=self.rates)
+        ploidy = DIPLOID if self.family == "genotype" else 1
+        return BernoulliModel(a=a, b=b, quadrature=self.quadrature, rates=self.rates, ploidy=ploidy)
+
+    def _check_family(self) -> None:
+        check_choice("family", self.family, ("binary", "genotype"))
+        if self.family == "binary":
+            return
+        self._check_exact("family='genotype'")
+        if self.binarize != "auto":
+            raise ValueError(
+                f"binarize={self.binarize!r} has no meaning with family='genotype', which takes 0, "
+                "1 and 2 as they are: leave it out, or use family='binary'."
+            )
 
     @property
     def _score_name(self) -> str:

@@ -147,9 +147,9 @@ def _warn_of_three_steps(n: int) -> None:
         are = "was" if n == 1 else "were"
         warn(
             f"{_count(n, 'column')} {have} three consecutive whole numbers as values, such as "
-            f"genotypes 0, 1 and 2, and {are} cut at the median by binarize='auto'. Set the cut, "
-            "for example binarize=0.5 to separate 0 from 1 and 2, encode each as two columns of 0 "
-            "and 1, or use SelectiveGaussianNB."
+            f"genotypes 0, 1 and 2, and {are} cut at the median by binarize='auto'. For genotypes "
+            "use family='genotype'. Otherwise set the cut, for example binarize=0.5 to separate 0 "
+            "from 1 and 2, encode each as two columns of 0 and 1, or use SelectiveGaussianNB."
         )
 
 

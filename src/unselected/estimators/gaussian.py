@@ -1,16 +1,32 @@
 """`SelectiveGaussianNB`: real-valued features and any number of classes."""
 
+from dataclasses import replace
 from typing import Any, Literal, Self
+
+import numpy as np
 
 from unselected.dependence.diagnosis import Untried
 from unselected.dependence.power import Dependence
 from unselected.estimators.adjusted_fitting import AdjustedGaussianFitting
+from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.classifying import ExactClassifier
 from unselected.estimators.exact import Prior, checked_gaussian_model
-from unselected.estimators.inputs import check_training
+from unselected.estimators.inputs import TrainingTable, check_training
 from unselected.estimators.naive_bayes_fitting import GaussianFitting
-from unselected.estimators.parameters import check_pseudocounts
+from unselected.estimators.parameters import (
+    check_positive,
+    check_pseudocounts,
+    check_real_score,
+)
+from unselected.estimators.score_fitting import ScoredGaussianFitting
+from unselected.selection.real_score import RealScore
+from unselected.selection.real_score_kinds import RealFunction
 from unselected.selection.record import Ties
+from unselected.statistics.moments import Statistic, ValueStatistic
+
+RealScoreFunction = (
+    Literal["correlation"] | ValueStatistic | tuple[Literal["volcano"], float, float] | RealFunction
+)
 
 
 class SelectiveGaussianNB(ExactClassifier):
@@ -25,8 +41,8 @@ class SelectiveGaussianNB(ExactClassifier):
     the larger it is, the more the classes differ. The integral over tau is numerical, to 1e-9; all
     others are in closed form.
 
-    With two classes, the score of a feature is its absolute correlation with the class; with more,
-    it is the F statistic of a one-way analysis of variance.
+    With two classes, the score of a feature is by default its absolute correlation with the class;
+    with more, it is the F statistic of a one-way analysis of variance.
 
     Parameters
     ----------
@@ -51,7 +67,7 @@ class SelectiveGaussianNB(ExactClassifier):
         Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
         the model and are no features; scores, effects and probabilities are adjusted for them.
         Numbers, booleans, categories or text, of which the first level is the reference. A table
-        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+        of covariates can be passed to `fit` and to predictions instead: docs/guide/covariates.md.
     preselected_adjusted : bool, default=True
         With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
         same covariates.
@@ -60,6 +76,20 @@ class SelectiveGaussianNB(ExactClassifier):
         among the tied columns (the paper's rule). The event conditioned on is that of the rule.
         Scores of binary features are compared in exact integers. Real-valued features tie only
         where columns are equal.
+    score_func : str, tuple or callable, default="correlation"
+        What features are selected by: docs/guide/scores.md. "correlation" is F with more than two
+        classes. For two classes: "welch" (absolute t of Welch's test), "moderated_t", "wilcoxon"
+        (standardized, absolute), "auc" (0.5 to 1), "mean_difference" (log fold change, absolute)
+        and "volcano". ("volcano", a, b) is above 1 where the mean difference is above a and the
+        p-value of the t test below b; "volcano" has a = 1 and b = 0.05. A callable is given columns
+        (n_samples, m) and y, and returns m scores, large for strong features, or a pair that begins
+        with these. Each score may depend on its own column only, and not on the order of the cases.
+        Scores that depend on the scale of a column need variances with a prior, which is estimated
+        from all columns. Scores of ranks tie as those of binary features do. Other scores than
+        "correlation" take neither missing values nor covariates.
+    tolerance : float, default=0.1
+        Where the probability of the selection is simulated ("wilcoxon", "auc" and callables):
+        features are simulated until the standard error of its logarithm is at most this.
     class_pseudocounts : float or sequence of float, default=1.0
         Prior counts of the classes, in the order of ``classes_``: one number for all, or one for
         each. For two classes they are f0 and f1 of the paper.
@@ -79,7 +109,7 @@ class SelectiveGaussianNB(ExactClassifier):
         selection. Not with ``variance_shrinkage``.
     dependence : {"none", "tempered", "correlated"}, default="none"
         How to guard against features that depend on each other within classes, whose evidence is
-        otherwise counted several times; see docs/dependence.md. "none" uses the likelihood as it
+        otherwise counted several times: docs/guide/dependence.md. "none" uses the likelihood as it
         is. "tempered" learns from ten folds the power of the likelihood and the outlier fraction.
         "correlated" also averages over likelihoods with correlations within classes, class-specific
         variances, or both.
@@ -132,6 +162,9 @@ class SelectiveGaussianNB(ExactClassifier):
     log_marginal_likelihood_ : float
         log P(y, kept features, event), without the event where ``correct_selection=False``. It is
         known up to a constant, because the priors of means and variances are improper.
+    event_error_ : float
+        Standard error of the log probability of the selection, a root mean square over the
+        posterior; 0 where it is not simulated.
 
     Notes
     -----
@@ -176,6 +209,8 @@ class SelectiveGaussianNB(ExactClassifier):
         covariates: Any = None,
         preselected_adjusted: bool = True,
         ties: Ties = "first",
+        score_func: RealScoreFunction = "correlation",
+        tolerance: float = 0.1,
         class_pseudocounts: Any = 1.0,
         concentration_prior: tuple[float, float] = (0.5, 5.0),
         prior: Prior = "common",
@@ -192,6 +227,8 @@ class SelectiveGaussianNB(ExactClassifier):
         self.covariates = covariates
         self.preselected_adjusted = preselected_adjusted
         self.ties = ties
+        self.score_func = score_func
+        self.tolerance = tolerance
         self.class_pseudocounts = class_pseudocounts
         self.concentration_prior = concentration_prior
         self.prior = prior
@@ -220,6 +257,8 @@ class SelectiveGaussianNB(ExactClassifier):
         """
         self._check_rule()
         model = checked_gaussian_model(self)
+        check_real_score(self.score_func, np.array([]))
+        tolerance = check_positive("tolerance", self.tolerance)
         table = check_training(self, X, y, "classes", covariates)
         pseudocounts = check_pseudocounts(self.class_pseudocounts, table.classes.size)
         if table.y.size <= table.classes.size:
@@ -227,17 +266,56 @@ class SelectiveGaussianNB(ExactClassifier):
                 f"y has {table.classes.size} classes and {table.y.size} cases: estimating the "
                 "variance within classes needs more cases than classes."
             )
-        rule = self._checked_rule(table, "|COR|" if table.classes.size == 2 else "F")
+        G, score = table.classes.size, check_real_score(self.score_func, table.classes)
+        plain: Statistic = "|COR|" if G == 2 else "F"
+        rule = self._checked_rule(table, plain if score is None else score.statistic(G))
         how = (bool(self.correct_selection), self.prior == "sparse", self._checked_dependence())
-        if table.covariates is None:
-            self._fit(GaussianFitting(table, rule, *how, model, pseudocounts))
+        parts = (table, rule, *how, model, pseudocounts)
+        fitting: ClassFitting
+        if score is not None:
+            self._check_score(score, table)
+            fitting = ScoredGaussianFitting(*parts, score, tolerance)
+        elif table.covariates is None:
+            fitting = GaussianFitting(*parts)
         else:
-            self._fit(
-                AdjustedGaussianFitting(table, rule, *how, model, pseudocounts, **self._before)
-            )
+            fitting = AdjustedGaussianFitting(*parts, **self._before)
+        self._fit(fitting)
+        if score is not None:
+            fitted, error = self._predictor.fitted, self.event_error_
+            self.selection_ = replace(self.selection_, event=fitted.event, event_error=error)
         self.log_marginal_likelihood_ += self._predictor.fitted.log_class_evidence
         return self
 
+    def _learned(self, fitted: Any) -> dict[str, Any]:
+        return super()._learned(fitted) | {"event_error_": fitted.event_error}
+
+    def _check_score(self, score: RealScore, table: TrainingTable) -> None:
+        """Raise where a score cannot be combined with what else is asked for."""
+        name = "custom" if callable(self.score_func) else self.score_func
+        if table.covariates is not None:
+            raise ValueError(
+                f"score_func={name!r} does not adjust for covariates: use score_func='correlation'."
+            )
+        if score.simulated and self.k == "loo":
+            raise ValueError(
+                f"k='loo' takes a simulation for each k and case with score_func={name!r}: give k, "
+                "compare a few with k_path, or use a score that has a formula."
+            )
+        sizes = np.bincount(table.y, minlength=table.classes.size)
+        if score.checked_with(sizes).scale_free:
+            return
+        for parameter, value, other in (
+            ("variance_shrinkage", self.variance_shrinkage, 0.0),
+            ("prior", self.prior, "common"),
+        ):
+            if value != other:
+                raise ValueError(
+                    f"score_func={name!r} depends on the scale of a column, and has a prior of "
+                    f"variances of its own: use {parameter}={other!r}, or a score that does not, "
+                    "such as 'welch'."
+                )
+
     @property
     def _untried(self) -> Untried:
-        return () if self.variance_shrinkage else super()._untried
+        other = self.variance_shrinkage or self.score_func != "correlation"
+        return () if other else super()._untried

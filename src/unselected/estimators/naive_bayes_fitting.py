@@ -1,14 +1,17 @@
-"""Fits of the three naive Bayes models."""
+"""Fits of the naive Bayes models."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from unselected._typing import Floats
 from unselected.estimators.class_fitting import ClassFitting
 from unselected.estimators.fitting import ExactFitting, Selected
 from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.counts import FittedCounts
 from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.genotype import FittedGenotypes
 from unselected.fitted.regression import FittedRegression
 from unselected.models.batch import condition_all
 from unselected.models.bernoulli import BernoulliModel
@@ -35,8 +38,8 @@ _AT_A_TIME = 200
 
 
 @dataclass(frozen=True, eq=False)
-class BernoulliFitting(ClassFitting):
-    """A fit of the model for binary features and classes."""
+class CountFitting(ClassFitting):
+    """A fit of the model for features that are counted, and classes."""
 
     model: BernoulliModel
     binarize: Binarize
@@ -60,11 +63,27 @@ class BernoulliFitting(ClassFitting):
         return {
             "n_classes": self.table.classes.size,
             "missing_allowed": True,
+            "ploidy": self.model.ploidy,
             "by_total": self.model.rates == "given",
             "score": self.score,
         }
 
-    def _together(self, cases: list[Selected]) -> Iterator[FittedBernoulli]:
+    @abstractmethod
+    def fitted(self, selected: Selected) -> FittedCounts:
+        """Return the model conditioned on the kept columns."""
+
+    def _parts(self, selected: Selected) -> dict[str, Any]:
+        """Return what fits of both kinds of columns have."""
+        scores, selection, _ = selected
+        return {
+            "model": self._with_groups(self.model, selection),
+            "counts": scores.take(selection.indices).counts,
+            "event": self.event(selection),
+            "classes": self.table.classes,
+            "names": self.names(selection),
+        }
+
+    def _together(self, cases: list[Selected]) -> Iterator[FittedCounts]:
         for start in range(0, len(cases), _AT_A_TIME):
             fitted = [self.fitted(one) for one in cases[start : start + _AT_A_TIME]]
             models = {one.model for one in fitted}
@@ -73,21 +92,26 @@ class BernoulliFitting(ClassFitting):
                 continue
             posteriors = condition_all(models.pop(), [(one.counts, one.event) for one in fitted])
             for one, given in zip(fitted, posteriors, strict=True):
-                yield replace(one, given=given)
+                yield one.with_posterior(given)
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliFitting(CountFitting):
+    """A fit of the model for binary features and classes."""
 
     def fitted(self, selected: Selected) -> FittedBernoulli:
         """Return the model conditioned on the kept columns."""
-        scores, selection, _ = selected
-        counted = scores.take(selection.indices)
-        return FittedBernoulli(
-            model=self._with_groups(self.model, selection),
-            counts=counted.counts,
-            event=self.event(selection),
-            thresholds=counted.cuts,
-            binarize=self.binarize,
-            classes=self.table.classes,
-            names=self.names(selection),
-        )
+        cuts = selected.scores.take(selected.selection.indices).cuts
+        return FittedBernoulli(**self._parts(selected), thresholds=cuts, binarize=self.binarize)
+
+
+@dataclass(frozen=True, eq=False)
+class GenotypeFitting(CountFitting):
+    """A fit of the model for genotypes and classes."""
+
+    def fitted(self, selected: Selected) -> FittedGenotypes:
+        """Return the model conditioned on the kept columns."""
+        return FittedGenotypes(**self._parts(selected))
 
 
 @dataclass(frozen=True, eq=False)

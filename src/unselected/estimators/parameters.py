@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from unselected.selection.count_score import CountScore
 from unselected.selection.count_score_kinds import SCORES, CustomScore
+from unselected.selection.real_score import RealScore
+from unselected.selection.real_score_kinds import REAL_SCORES, CustomRealScore, Volcano
 from unselected.selection.score_names import SCORE_NAMES
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.moments import Statistic
@@ -84,6 +86,24 @@ def check_count_score(score: Any) -> CountScore:
     return SCORES[score]
 
 
+def check_real_score(score: Any, classes: NDArray[Any]) -> RealScore | None:
+    """Return the score of real values that a name, a tuple or a function asks for.
+
+    None is the default, correlation or F.
+    """
+    if callable(score):
+        return CustomRealScore(score, classes)
+    if isinstance(score, tuple) and len(score) == 3 and score[0] == "volcano":
+        change, p_value = score[1:]
+        if not (is_a(Real, change) and 0.0 < change < np.inf):
+            raise ValueError(f"score_func={score!r}: the fold change must be a positive number.")
+        if not (is_a(Real, p_value) and 0.0 < p_value < 1.0):
+            raise ValueError(f"score_func={score!r}: the p-value must be between 0 and 1.")
+        return Volcano(float(change), float(p_value))
+    check_choice("score_func", score, ("correlation", *REAL_SCORES))
+    return REAL_SCORES.get(score)
+
+
 def check_binarize(value: Any) -> Binarize:
     """Return how columns become bits; a number is returned as float."""
     if isinstance(value, str):
@@ -120,6 +140,13 @@ def check_pseudocounts(value: Any, n_classes: int) -> NDArray[np.float64]:
             f"{n_classes} classes."
         )
     return counts
+
+
+def check_positive(parameter: str, value: Any) -> float:
+    """Return a positive finite number, or raise."""
+    if not is_a(Real, value) or not 0.0 < value < np.inf:
+        raise ValueError(f"{parameter}={shown(value)} must be a positive number.")
+    return float(value)
 
 
 def check_positive_pair(parameter: str, value: Any, meaning: str) -> tuple[float, float]:

@@ -65,7 +65,7 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
         Columns of X that are covariates, such as age, sex, batch or treatment. They are always in
         the model and are no features; scores, effects and probabilities are adjusted for them.
         Numbers, booleans, categories or text, of which the first level is the reference. A table
-        of covariates can be passed to `fit` and to predictions instead; see docs/covariates.md.
+        of covariates can be passed to `fit` and to predictions instead: docs/guide/covariates.md.
     preselected_adjusted : bool, default=True
         With ``preselected_from`` and covariates: whether the earlier scores were adjusted for the
         same covariates.

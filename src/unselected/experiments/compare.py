@@ -1,7 +1,7 @@
 """Which method gives the better probabilities on a user's own data: repeated cross-validation."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.model_selection import LeaveOneOut, StratifiedGroupKFold, Stratifie
 
 from unselected._typing import Floats
 from unselected.calibration import Estimate
+from unselected.calibration.discrimination import resampled_area
 from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.choose import are_all_bits
 from unselected.estimators.gaussian import SelectiveGaussianNB
@@ -21,10 +22,19 @@ from unselected.experiments.folds import (
     Splits,
     chosen_methods,
     features_alone,
+    ours_by_default,
     rows_by_method,
     with_and_without_correction,
 )
-from unselected.experiments.usual_classifiers import OurClassifier, usual_methods
+from unselected.experiments.usual_classifiers import (
+    OurClassifier,
+    is_run_by_default,
+    usual_methods,
+)
+from unselected.numerics.resampling import Resampled, Resamples
+
+# Methods that divide their training sets again.
+_WITH_INNER_FOLDS = ("lasso", "elastic net", "nearest shrunken centroids")
 
 
 @dataclass(frozen=True)
@@ -44,14 +54,20 @@ class ComparisonRecord:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """Means over repetitions, with intervals from resampling the cases."""
+    """Means over repetitions, with intervals from resampling the cases.
+
+    ``differences`` are those of the same numbers from "corrected", paired by case; there are none
+    of "corrected" itself, and where it was not run.
+    """
 
     method: str
     log_loss: Estimate
     squared_error: Estimate
     actual_error: Estimate
     expected_error: Estimate
+    auc: Estimate
     features_needed: float
+    differences: dict[str, Estimate] = field(default_factory=dict)
 
 
 def compare(
@@ -72,8 +88,8 @@ def compare(
 ) -> list[ComparisonRecord]:
     """Cross-validate this library's classifier and the usual methods.
 
-    Selection is inside every fold for every method. With a `SelectiveBernoulliNB` all methods see
-    the same bits. With the others they see the numbers. Missing values (NaN) are
+    Selection is inside every fold for every method. With a `SelectiveBernoulliNB` of binary
+    features all methods see the same bits. Otherwise they see the numbers. Missing values (NaN) are
     replaced by the column's training median for the usual methods (scikit-learn's SimpleImputer);
     ours leave them out.
 
@@ -102,7 +118,8 @@ def compare(
     n_repeats : int, default=10
         Repetitions; with "loo" there is 1.
     methods : sequence of str, default=None
-        Names of the methods to run, of those in `method_names`; all by default.
+        Names of the methods to run, of those in `method_names`; those in `default_methods` by
+        default.
     seed, n_jobs, checkpoint, progress
         See `run_replicates`.
 
@@ -113,7 +130,9 @@ def compare(
     named = SelectiveGaussianNB(covariates=getattr(classifier, "covariates", None))
     table = check_training(named, X, y, "classes", covariates)
     ours = _checked_classifier(classifier, table, k)
-    chosen = chosen_methods(methods, method_names(ours, covariates=table.covariates is not None))
+    given = table.covariates is not None
+    known = method_names(ours, covariates=given)
+    chosen = chosen_methods(methods, known, default_methods(ours, covariates=given))
     if n_splits == "loo" and n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
     _check_class_sizes(table, n_splits, chosen)
@@ -143,11 +162,33 @@ def method_names(classifier: OurClassifier | None = None, *, covariates: bool = 
     ['corrected', 'uncorrected', 'SelectKBest + GaussianNB']
     """
     ours = SelectiveBernoulliNB() if classifier is None else classifier
+    return [*with_and_without_correction(ours), *_other_names(ours, covariates)]
+
+
+def default_methods(
+    classifier: OurClassifier | None = None, *, covariates: bool = False
+) -> list[str]:
+    """Return the names of the methods that `compare` runs by default, ours first.
+
+    Of the calibrations of naive Bayes it is scikit-learn's default, and "uncorrected" is left out
+    for a `SelectiveClassifier`, whose fits take seconds. Parameters are those of `method_names`.
+
+    Examples
+    --------
+    >>> from unselected import SelectiveClassifier
+    >>> default_methods(SelectiveClassifier())[:3]
+    ['corrected', 'SelectKBest + GaussianNB', 'SelectKBest + GaussianNB, sigmoid ensemble']
+    """
+    ours = SelectiveBernoulliNB() if classifier is None else classifier
+    others = filter(is_run_by_default, _other_names(ours, covariates))
+    return [*ours_by_default(ours), *others]
+
+
+def _other_names(ours: OurClassifier, covariates: bool) -> list[str]:
     usual = usual_methods(
         1, ours=ours, first=(), inner_splits=2, seed=0, n_covariates=int(covariates)
     )
-    alone = features_alone(ours) if covariates else {}
-    return [*with_and_without_correction(ours), *alone, *usual]
+    return [*(features_alone(ours) if covariates else {}), *usual]
 
 
 def _checked_classifier(
@@ -176,7 +217,7 @@ def _check_class_sizes(table: TrainingTable, n_splits: Splits, methods: list[str
     if smallest < least:
         needed = "2" if n_splits == "loo" else f"n_splits={n_splits}"
         raise ValueError(f"{found}: compare needs at least {needed} cases of each.")
-    calibrating = [name for name in methods if "," in name]
+    calibrating = [name for name in methods if "," in name or name in _WITH_INNER_FOLDS]
     left_out = 1 if n_splits == "loo" else -(-smallest // n_splits)
     if calibrating and smallest - left_out < 2:
         raise ValueError(
@@ -240,6 +281,7 @@ def comparison_table(
     records: Iterable[ComparisonRecord],
     y: Any,
     *,
+    groups: Any = None,
     level: float = 0.95,
     n_resamples: int = 999,
     seed: int = 0,
@@ -258,12 +300,18 @@ def comparison_table(
       the last counts as predicted, as in the paper, where 0.5 predicts class 1;
     - expected_error: 1 - max_g p_g.
 
+    ``auc`` is the area under the ROC curve, of more than two classes the mean of those of each
+    class against the others. ``differences`` are paired: both methods are judged on the same
+    resampled cases.
+
     Parameters
     ----------
     records : iterable of ComparisonRecord
         From `compare`.
     y : array-like of shape (n_samples,)
         The classes that `compare` was given.
+    groups : array-like of shape (n_samples,), default=None
+        Cases of the same group are resampled together.
     level : float
         Coverage of the intervals, about.
     n_resamples, seed : int
@@ -275,12 +323,12 @@ def comparison_table(
         One for each method.
     """
     codes = np.unique(np.asarray(y), return_inverse=True)[1]
-    rows = rows_by_method(
-        records,
-        lambda group: class_losses(np.array([record.probability for record in group]), codes),
-        codes.size,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-    )
-    return [ComparisonRow(**row) for row in rows]
+
+    def judge(group: list[ComparisonRecord], resamples: Resamples) -> dict[str, Resampled]:
+        p = np.array([record.probability for record in group])
+        losses = class_losses(p, codes)
+        judged = {name: resamples.mean(values.mean(axis=0)) for name, values in losses.items()}
+        return judged | {"auc": resampled_area(codes, p, resamples)}
+
+    resamples = Resamples.draw(codes.size, n_resamples=n_resamples, seed=seed, groups=groups)
+    return [ComparisonRow(**row) for row in rows_by_method(records, judge, resamples, level=level)]

@@ -1,7 +1,7 @@
 """Which method predicts a real-valued response best: repeated cross-validation."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from unselected.experiments.folds import (
     CrossValidation,
     chosen_methods,
     features_alone,
+    ours_by_default,
     rows_by_method,
     with_and_without_correction,
 )
@@ -28,6 +29,7 @@ from unselected.experiments.usual_regressors import (
     CovariatesAloneRegressor,
     usual_regressors,
 )
+from unselected.numerics.resampling import Resampled, Resamples
 
 # The nominal coverage of the central intervals.
 PROMISED_COVERAGE = 0.9
@@ -61,7 +63,11 @@ CASE_FIELDS = ("mean", "std", "lower", "upper", "log_density", "pit")
 
 @dataclass(frozen=True)
 class RegressionComparisonRow:
-    """Means over repetitions, with intervals from resampling the cases."""
+    """Means over repetitions, with intervals from resampling the cases.
+
+    ``differences`` are those of the same numbers from "corrected", paired by case; there are none
+    of "corrected" itself, and where it was not run.
+    """
 
     method: str
     log_density: Estimate
@@ -69,6 +75,7 @@ class RegressionComparisonRow:
     coverage: Estimate
     width: Estimate
     features_needed: float
+    differences: dict[str, Estimate] = field(default_factory=dict)
 
 
 def compare_regression(
@@ -92,9 +99,10 @@ def compare_regression(
     Selection is inside every fold for every method that selects. The predictive distributions of
     the usual methods are normal, with the standard deviation that BayesianRidge itself gives, that
     of the residuals (divisor n - k - 1) for least squares and for the mean of the response, and
-    that of the cross-validation which chose the penalty for LassoCV and RidgeCV, which use all
-    features. For the usual methods missing values (NaN) are replaced by the column's training
-    median (scikit-learn's SimpleImputer); ours leave them out.
+    that of the cross-validation which chose the penalty for LassoCV, RidgeCV and the elastic net,
+    and that of the trees without a case for the random forest; these four see all features. For the
+    usual methods missing values (NaN) are replaced by the column's training median (scikit-learn's
+    SimpleImputer); ours leave them out.
 
     Parameters
     ----------
@@ -118,7 +126,8 @@ def compare_regression(
         Repeated cross-validation.
     methods : sequence of str, default=None
         Names of the methods to run, of those in `regression_method_names`. By default all, but
-        for "SelectKBest + LinearRegression" where the smallest training set has no more than k + 1
+        for "uncorrected" with a `SelectiveRegressor`, whose fits take seconds, and for
+        "SelectKBest + LinearRegression" where the smallest training set has no more than k + 1
         cases: least squares then leaves no residuals to estimate a standard deviation from, and
         naming the method is an error.
     seed, n_jobs, checkpoint, progress
@@ -138,7 +147,7 @@ def compare_regression(
         )
     labels = None if groups is None else np.asarray(groups)
     n_training = _smallest_training_set(table, n_splits, labels)
-    chosen = _possible_methods(methods, k, n_training, table.n_coded)
+    chosen = _possible_methods(methods, k, n_training, table.n_coded, ours_by_default(ours))
     comparison = _Numbers(table, k, ours, n_splits, chosen, labels)
     return comparison.run(
         n_repeats, seed=seed, n_jobs=n_jobs, checkpoint=checkpoint, progress=progress
@@ -178,9 +187,11 @@ def _smallest_training_set(table: TrainingTable, n_splits: int, groups: NDArray[
 
 
 def _possible_methods(
-    methods: Sequence[str] | None, k: int, n_training: int, n_covariates: int
+    methods: Sequence[str] | None, k: int, n_training: int, n_covariates: int, ours: list[str]
 ) -> list[str]:
-    chosen = chosen_methods(methods, regression_method_names(covariates=n_covariates > 0))
+    known = regression_method_names(covariates=n_covariates > 0)
+    left_out = set(with_and_without_correction(SelectiveNaiveRegressor())) - set(ours)
+    chosen = chosen_methods(methods, known, [name for name in known if name not in left_out])
     if k + n_covariates + 1 < n_training or LEAST_SQUARES not in chosen:
         return chosen
     if methods is None:
@@ -239,6 +250,7 @@ def regression_table(
     records: Iterable[RegressionComparisonRecord],
     y: Any,
     *,
+    groups: Any = None,
     level: float = 0.95,
     n_resamples: int = 999,
     seed: int = 0,
@@ -256,6 +268,8 @@ def regression_table(
         From `compare_regression`.
     y : array-like of shape (n_samples,)
         The responses that `compare_regression` was given.
+    groups : array-like of shape (n_samples,), default=None
+        Cases of the same group are resampled together.
     level : float
         Coverage of the intervals of these numbers, about.
     n_resamples, seed : int
@@ -268,13 +282,16 @@ def regression_table(
     """
     responses = np.asarray(y, dtype=np.float64)
 
-    def numbers(group: list[RegressionComparisonRecord]) -> dict[str, NDArray[Any]]:
-        return losses_of_records(group, responses)
+    def judge(
+        group: list[RegressionComparisonRecord], resamples: Resamples
+    ) -> dict[str, Resampled]:
+        losses = losses_of_records(group, responses)
+        judged = {name: resamples.mean(values.mean(axis=0)) for name, values in losses.items()}
+        return judged | {"rmse": judged["squared_error"].root()}
 
-    rows = rows_by_method(
-        records, numbers, responses.size, level=level, n_resamples=n_resamples, seed=seed
-    )
-    return [RegressionComparisonRow(rmse=_root(row.pop("squared_error")), **row) for row in rows]
+    resamples = Resamples.draw(responses.size, n_resamples=n_resamples, seed=seed, groups=groups)
+    rows = rows_by_method(records, judge, resamples, level=level)
+    return [RegressionComparisonRow(**_in_units_of_y(row)) for row in rows]
 
 
 def losses_of_records(
@@ -286,6 +303,9 @@ def losses_of_records(
     return response_losses(np.array(told), y)
 
 
-def _root(square: Estimate) -> Estimate:
+def _in_units_of_y(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without squared errors; the interval of their root is the root of theirs."""
+    row["differences"].pop("squared_error", None)
+    square = row.pop("squared_error")
     low, high = np.sqrt([square.low, square.high]).tolist()
-    return Estimate(float(np.sqrt(square.value)), low, high, square.level)
+    return row | {"rmse": Estimate(row["rmse"].value, low, high, square.level)}

@@ -3,28 +3,28 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from unselected._typing import Floats
+from unselected._typing import Floats, Ints
 from unselected.columns.sources import ArrayColumns
 from unselected.estimators.added_value import FEATURES_ALONE
 from unselected.estimators.finding_columns import find_columns
+from unselected.estimators.front_door import FrontDoor
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.parameters import check_whole
 from unselected.estimators.selecting import SelectiveEstimator
+from unselected.experiments.needing import columns_needed
 from unselected.experiments.replicates import run_replicates
-from unselected.numerics.resampling import Resamples
+from unselected.numerics.resampling import Resampled, Resamples
 
 
 class RecordOfMethod(Protocol):
@@ -38,6 +38,9 @@ class RecordOfMethod(Protocol):
     def features_needed(self) -> float:
         """The mean over folds of how many columns a new case has to have."""
 
+
+# The method that the others are compared with.
+OURS = "corrected"
 
 # How many folds there are, or that each case is one.
 Splits = int | Literal["loo"]
@@ -64,12 +67,22 @@ def features_alone(ours: Any) -> dict[str, Any]:
     return {FEATURES_ALONE: clone(ours).set_params(correct_selection=True)}
 
 
-def chosen_methods(methods: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """Return the names of the methods to run, all by default; raise on one that is not known."""
+def chosen_methods(
+    methods: Sequence[str] | None, known: Sequence[str], default: Sequence[str]
+) -> list[str]:
+    """Return the names of the methods to run; raise on one that is not known."""
     unknown = [name for name in methods or () if name not in known]
     if unknown:
         raise ValueError(f"methods has {unknown[0]!r}, which is not one of {', '.join(known)}.")
-    return list(known if methods is None else methods)
+    return list(default if methods is None else methods)
+
+
+def ours_by_default(ours: Any) -> list[str]:
+    """Return which of our methods are run where none are named.
+
+    An average over models takes seconds to fit, and hardly changes without the correction.
+    """
+    return [OURS] if isinstance(ours, FrontDoor) else list(with_and_without_correction(ours))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +95,24 @@ class CrossValidation(ABC, Generic[R]):
     n_splits: Splits
     methods: list[str]
     groups: NDArray[Any] | None = None
+    # Processes for the folds of a repetition.
+    n_jobs: int | None = None
 
     # What checkpoints call the comparison, and its dataclass.
     experiment: ClassVar[str]
     record: ClassVar[type[Any]]
 
     def run(self, n_repeats: int, **running: Any) -> list[R]:
-        """Return the records of all repetitions; see `run_replicates`."""
+        """Return the records of all repetitions; see `run_replicates`.
+
+        A single repetition divides its folds among the processes.
+        """
         settings = {"experiment": self.experiment, **self.settings()}
+        work = self
+        if n_repeats == 1:
+            work = replace(self, n_jobs=running.pop("n_jobs", None))
         return run_replicates(
-            self.one_repeat, n_repeats, self.record, settings=settings, unit="repeat", **running
+            work.one_repeat, n_repeats, self.record, settings=settings, unit="repeat", **running
         )
 
     def settings(self) -> dict[str, Any]:
@@ -116,30 +137,19 @@ class CrossValidation(ABC, Generic[R]):
         """Predict every case by methods fitted, selection included, to the other folds."""
         X, y = self.table.dense, self.table.y
         fold_seed, inner_seed = (int(state) for state in seed.generate_state(2))
-        first, known = imputers(X), self.known()
-        ours = self.numbered()
+        known = self.known()
         to_fit = [name for name in dict.fromkeys(self.methods) if name not in known]
-        parts: dict[str, list[Floats]] = {}
-        needed: dict[str, list[int]] = {}
-        tests = []
-        for train, test in self.folds(fold_seed).split(X, y, self.groups):
-            tests.append(test)
-            made = with_and_without_correction(ours) | features_alone(ours)
-            made |= self.usual(y[train], first, inner_seed)
-            for name in to_fit:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # f_classif divides by zero if constant
-                    given = self.covariates_for(name, made[name], train)
-                    given |= self.grouped(made[name], train)
-                    model = _fitted(name, made[name], self.rows(made[name], train), y[train], given)
-                    given = self.covariates_for(name, model, test)
-                    values = self.predict(model, self.rows(model, test), y[test], given)
-                parts.setdefault(name, []).append(values)
-                needed.setdefault(name, []).append(len(columns_needed(model)))
-        back = np.argsort(np.concatenate(tests))
+        folds = list(self.folds(fold_seed).split(X, y, self.groups))
+        predicted_in = Parallel(n_jobs=self.n_jobs)(
+            delayed(self.one_fold)(to_fit, train, test, inner_seed) for train, test in folds
+        )
+        back = np.argsort(np.concatenate([test for _, test in folds]))
         predicted = known | {
-            name: OutOfFold(np.concatenate(parts[name])[back], float(np.mean(needed[name])))
-            for name in parts
+            name: OutOfFold(
+                np.concatenate([fold[name].values for fold in predicted_in])[back],
+                float(np.mean([fold[name].features_needed for fold in predicted_in])),
+            )
+            for name in to_fit
         }
         return [
             self.record(
@@ -150,6 +160,25 @@ class CrossValidation(ABC, Generic[R]):
             )
             for name in self.methods
         ]
+
+    def one_fold(
+        self, to_fit: list[str], train: Ints, test: Ints, inner_seed: int
+    ) -> dict[str, OutOfFold]:
+        """Predict the cases of a fold by methods fitted to the others."""
+        y, ours = self.table.y, self.numbered()
+        made = with_and_without_correction(ours) | features_alone(ours)
+        made |= self.usual(y[train], imputers(self.table.dense), inner_seed)
+        predicted = {}
+        for name in to_fit:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # f_classif divides by zero if constant
+                given = self.covariates_for(name, made[name], train)
+                given |= self.grouped(made[name], train)
+                model = _fitted(name, made[name], self.rows(made[name], train), y[train], given)
+                given = self.covariates_for(name, model, test)
+                values = self.predict(model, self.rows(model, test), y[test], given)
+            predicted[name] = OutOfFold(values, float(len(columns_needed(model))))
+        return predicted
 
     def rows(self, method: Any, cases: Any) -> Any:
         """Return rows as a method takes them.
@@ -222,22 +251,6 @@ def _fitted(name: str, method: Any, X: Any, y: NDArray[Any], given: dict[str, An
         ) from error
 
 
-def columns_needed(model: Any) -> set[int]:
-    """Return the features that a fitted method looks at; covariates do not count."""
-    if isinstance(model, CalibratedClassifierCV):
-        members = [columns_needed(member.estimator) for member in model.calibrated_classifiers_]
-        return set().union(*members)
-    if hasattr(model, "regressor_"):
-        return columns_needed(model.regressor_)
-    steps = list(model.named_steps.values()) if isinstance(model, Pipeline) else [model]
-    for step in steps:
-        if isinstance(step, ColumnTransformer):
-            return columns_needed(step.named_transformers_["features"])
-        if hasattr(step, "get_support"):
-            return set(step.get_support(indices=True).tolist())
-    return set(np.flatnonzero(getattr(steps[-1], "coef_", ())).tolist())
-
-
 def by_method(records: Iterable[R]) -> dict[str, list[R]]:
     """Return the records of each method, in the order of the methods."""
     groups: dict[str, list[R]] = {}
@@ -248,33 +261,38 @@ def by_method(records: Iterable[R]) -> dict[str, list[R]]:
 
 def rows_by_method(
     records: Iterable[R],
-    numbers: Callable[[list[R]], dict[str, NDArray[Any]]],
-    n_cases: int,
+    judge: Callable[[list[R], Resamples], dict[str, Resampled]],
+    resamples: Resamples,
     *,
     level: float,
-    n_resamples: int,
-    seed: int,
 ) -> list[dict[str, Any]]:
-    """Return for each method the means of its numbers, with intervals from resampled cases.
+    """Return for each method its numbers with intervals from resampled cases.
 
     Parameters
     ----------
     records : iterable of records
-    numbers : callable
-        Given the records of a method, arrays of shape (n_repeats, n_cases) by name.
-    n_cases : int
-    level, n_resamples, seed
+    judge : callable
+        Given the records of a method, its numbers by name, with those of each resample.
+    resamples : Resamples
+        Of the cases, the same for all methods: differences from "corrected" are paired.
+    level : float
         Of the intervals.
     """
-    resamples = Resamples.draw(n_cases, n_resamples=n_resamples, seed=seed)
-    return [
-        {
-            "method": method,
-            "features_needed": float(np.mean([record.features_needed for record in group])),
-            **{
-                name: resamples.mean(values.mean(axis=0)).estimate(level)
-                for name, values in numbers(group).items()
-            },
-        }
-        for method, group in by_method(records).items()
-    ]
+    groups = by_method(records)
+    judged = {method: judge(group, resamples) for method, group in groups.items()}
+    ours = judged.get(OURS)
+    rows = []
+    for method, numbers in judged.items():
+        others = {} if ours is None or method == OURS else ours
+        rows.append(
+            {
+                "method": method,
+                "features_needed": float(np.mean([r.features_needed for r in groups[method]])),
+                **{name: number.estimate(level) for name, number in numbers.items()},
+                "differences": {
+                    name: numbers[name].less(other).estimate(level)
+                    for name, other in others.items()
+                },
+            }
+        )
+    return rows

@@ -1,7 +1,6 @@
 """The usual methods for classes that ours are compared with."""
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -25,10 +25,23 @@ from unselected.estimators.bernoulli import SelectiveBernoulliNB
 from unselected.estimators.classifier import SelectiveClassifier
 from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.estimators.parameters import check_pseudocounts
+from unselected.experiments.penalized import (
+    MOST_FEATURES,
+    elastic_net_classifier,
+    lasso_classifier,
+    scikit_learn_is,
+)
+from unselected.experiments.shrunken_centroids import ShrunkenCentroids
 from unselected.models.class_regression import ClassRegression
 from unselected.statistics.binarizing import Binarize, binarize_columns, find_cuts
 
 OurClassifier = SelectiveClassifier | SelectiveBernoulliNB | SelectiveGaussianNB
+
+FREQUENCIES = "class frequencies"
+# Of the calibrations of naive Bayes, the one that is run unless others are asked for.
+_USUAL_CALIBRATION = "sigmoid ensemble"
+# Trees of a forest.
+_N_TREES = 500
 
 
 class TrainingMedianBits(TransformerMixin, BaseEstimator):
@@ -59,48 +72,68 @@ def usual_methods(
     seed: int,
     n_covariates: int = 0,
 ) -> dict[str, ClassifierMixin]:
-    """Return the usual methods, each selecting ``k`` features inside its own fit.
+    """Return the usual methods; those with SelectKBest select ``k`` features inside their own fit.
 
-    With a `SelectiveBernoulliNB` they see the same bits as it does; else real numbers, and those
-    for logistic regression are standardized. The steps in ``first`` fill in missing values. The
-    last ``n_covariates`` columns are kept, whatever their scores; naive Bayes of bits sees them cut
-    at their medians.
+    With a `SelectiveBernoulliNB` of binary features they see the same bits as it does; else
+    numbers, and those for regressions are standardized. The steps in ``first`` fill in missing
+    values. Lasso, elastic net and shrunken centroids choose features by a penalty or a threshold of
+    least log loss in inner folds, the elastic net among the 1000 features with the largest F. The
+    last ``n_covariates`` columns are kept by all that select by scores; naive Bayes of bits sees
+    them cut at their medians.
     """
     for_bayes: Any = "passthrough"
     for_logits: Any = "passthrough"
     folds = StratifiedKFold(inner_splits, shuffle=True, random_state=seed)
-    if isinstance(ours, SelectiveBernoulliNB):
+    if isinstance(ours, SelectiveBernoulliNB) and ours.family == "binary":
         first, bayes = [TrainingMedianBits(ours.binarize), *first], BernoulliNB()
         scaling, for_bayes, for_logits = [], TrainingMedianBits("median"), StandardScaler()
     else:
         first, scaling, bayes = first, [StandardScaler()], GaussianNB()
 
-    def selecting(covariates: Any, *steps: Any) -> Pipeline:
-        best = make_pipeline(*first, SelectKBest(f_classif, k=k))
+    def chained(covariates: Any, choosing: list[Any], *steps: Any) -> Pipeline:
+        features = make_pipeline("passthrough", *first, *choosing)
         if n_covariates:
-            best = ColumnTransformer(
+            both = ColumnTransformer(
                 [
-                    ("features", best, slice(0, -n_covariates)),
+                    ("features", features, slice(0, -n_covariates)),
                     ("covariates", covariates, slice(-n_covariates, None)),
                 ]
             )
-            return clone(make_pipeline(best, *steps))
-        return clone(Pipeline([*best.steps, *make_pipeline(*steps).steps]))
+            return clone(make_pipeline(both, *steps))
+        return clone(make_pipeline(*first, *choosing, *steps))
 
+    best, most = ([SelectKBest(f_classif, k=number)] for number in (k, MOST_FEATURES))
     name = f"SelectKBest + {type(bayes).__name__}"
-    methods: dict[str, ClassifierMixin] = {name: selecting(for_bayes, bayes)}
+    methods: dict[str, ClassifierMixin] = {name: chained(for_bayes, best, bayes)}
     for kind in _calibration_kinds():
         for ensemble in (True, False):
             methods[f"{name}, {kind}{' ensemble' if ensemble else ''}"] = CalibratedClassifierCV(
-                selecting(for_bayes, bayes), method=kind, cv=folds, ensemble=ensemble
+                chained(for_bayes, best, bayes), method=kind, cv=folds, ensemble=ensemble
             )
-    methods["SelectKBest + LogisticRegression"] = selecting(
-        for_logits, *scaling, LogisticRegression(max_iter=1000)
+    methods["SelectKBest + LogisticRegression"] = chained(
+        for_logits, best, *scaling, LogisticRegression(max_iter=1000)
     )
-    methods["class frequencies"] = DummyClassifier(strategy="prior")
+    methods["lasso"] = chained("passthrough", [], StandardScaler(), lasso_classifier(folds, seed))
+    methods["elastic net"] = chained(
+        "passthrough", most, StandardScaler(), elastic_net_classifier(folds, seed)
+    )
+    methods["nearest shrunken centroids"] = chained("passthrough", [], ShrunkenCentroids(folds))
+    methods["random forest"] = chained(
+        "passthrough", [], RandomForestClassifier(_N_TREES, random_state=seed % 2**32)
+    )
+    methods[FREQUENCIES] = DummyClassifier(strategy="prior")
     if n_covariates:
         methods[COVARIATES_ALONE] = CovariatesAloneClassifier(n_covariates, ours.class_pseudocounts)
     return methods
+
+
+def is_run_by_default(method: str) -> bool:
+    """Say whether a usual method is run where none are named: of the calibrations, only one.
+
+    >>> is_run_by_default("lasso"), is_run_by_default("SelectKBest + GaussianNB, isotonic")
+    (True, False)
+    """
+    return "," not in method or method.endswith(f", {_USUAL_CALIBRATION}")
 
 
 class CovariatesAloneClassifier(ClassifierMixin, BaseEstimator):
@@ -127,5 +160,5 @@ class CovariatesAloneClassifier(ClassifierMixin, BaseEstimator):
 
 def _calibration_kinds() -> tuple[str, ...]:
     """Return the kinds of calibration that the installed scikit-learn has."""
-    newest = tuple(int(part) for part in version("scikit-learn").split(".")[:2]) >= (1, 8)
-    return ("sigmoid", "isotonic", "temperature") if newest else ("sigmoid", "isotonic")
+    older = ("sigmoid", "isotonic")
+    return (*older, "temperature") if scikit_learn_is(1, 8) else older

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
-from sklearn.linear_model import BayesianRidge, LassoCV, LinearRegression, RidgeCV
+from sklearn.linear_model import BayesianRidge, ElasticNetCV, LassoCV, LinearRegression, RidgeCV
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from unselected._typing import Floats
 from unselected.estimators.added_value import COVARIATES_ALONE
 from unselected.estimators.out_of_fold import CovariatesAloneLaw
-from unselected.experiments.folds import columns_needed
+from unselected.experiments.needing import columns_needed
 from unselected.models.response_covariates import ResponseCovariates
 from unselected.statistics.design import CovariateBasis
 
@@ -27,6 +28,9 @@ LEAST_SQUARES = "SelectKBest + LinearRegression"
 
 # What RidgeCV chooses among, for standardized features.
 _PENALTIES = np.logspace(-2, 7, 28)
+
+# Trees of a forest, and the part of the features that each split chooses from.
+_N_TREES, _SPLIT_AMONG = 100, 1 / 3
 
 # A standard deviation below this part of the response's own counts as this part: a method whose
 # residuals are all 0 would otherwise be certain.
@@ -134,14 +138,20 @@ def residual_deviation(fitted: Any, X: NDArray[Any], y: Floats, n_covariates: in
     return float(np.sqrt(residuals @ residuals / freedom))
 
 
-def lasso_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
-    """Return the root of the mean squared error by which LassoCV chose its penalty."""
+def penalized_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
+    """Return the root of the mean squared error by which LassoCV and the like chose a penalty."""
     return float(np.sqrt(fitted[-1].mse_path_.mean(axis=-1).min()))
 
 
 def ridge_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
     """Return the root of the mean squared error by which RidgeCV chose its penalty."""
     return float(np.sqrt(-fitted[-1].best_score_))
+
+
+def forest_deviation(fitted: Pipeline, X: NDArray[Any], y: Floats) -> float:  # noqa: ARG001
+    """Return the root mean squared error of the trees that were grown without a case."""
+    errors = y - fitted[-1].oob_prediction_
+    return float(np.sqrt(np.mean(errors**2)))
 
 
 def usual_regressors(
@@ -161,11 +171,17 @@ def usual_regressors(
 
     best = SelectKBest(f_regression, k=k)
     ridge = chained(StandardScaler(), RidgeCV(_PENALTIES))
+    lasso, elastic_net = LassoCV(cv=folds), ElasticNetCV(l1_ratio=0.5, cv=folds)
+    forest = RandomForestRegressor(
+        _N_TREES, max_features=_SPLIT_AMONG, oob_score=True, random_state=seed % 2**32
+    )
     methods = {
         "SelectKBest + BayesianRidge": chained(best, StandardScaler(), BayesianRidge()),
         LEAST_SQUARES: NormalAround(chained(best, LinearRegression()), deviation),
-        "LassoCV": NormalAround(chained(StandardScaler(), LassoCV(cv=folds)), lasso_deviation),
+        "LassoCV": NormalAround(chained(StandardScaler(), lasso), penalized_deviation),
+        "elastic net": NormalAround(chained(StandardScaler(), elastic_net), penalized_deviation),
         "RidgeCV": NormalAround(ridge, ridge_deviation),
+        "random forest": NormalAround(chained(forest), forest_deviation),
     }
     mean_only = {MEAN_ONLY: NormalAround(DummyRegressor(), residual_deviation)}
     if not n_covariates:

@@ -5,6 +5,7 @@ Public modules
 bed            PLINK .bed files
 checkpoints    finished replicates, from which a run continues
 h5ad_obs       covariates of .h5ad files
+labels         how features are shown to readers
 models         model files
 opening        `open_columns`, for files that are read by columns
 sources        the base of files that are read by columns

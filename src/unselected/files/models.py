@@ -24,6 +24,7 @@ from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.effects import FeatureEffects, feature_effects
 from unselected.fitted.factor import FittedFactorClasses, FittedFactorResponse
 from unselected.fitted.gaussian import FittedGaussian
+from unselected.fitted.genotype import FittedGenotypes
 from unselected.fitted.json_checks import (
     Entries,
     Fault,
@@ -127,6 +128,7 @@ _KINDS: dict[str, type[Fitted]] = {
     one.kind: one
     for one in (
         FittedBernoulli,
+        FittedGenotypes,
         FittedGaussian,
         FittedRegression,
         FittedAdjustedBits,

@@ -36,13 +36,18 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Fal
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    write_bytes(path, text.encode("utf-8"), overwrite=overwrite)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes, *, overwrite: bool = False) -> None:
+    """Write a file as `write_text` does, but for standard output."""
     check_writable(path, overwrite=overwrite)
     place = Path(os.path.realpath(path))  # a link keeps pointing at the file
     if place.exists() and not place.is_file():
-        place.write_bytes(text.encode("utf-8"))
+        place.write_bytes(content)
         return
     try:
-        _write_and_rename(place, text.encode("utf-8"))
+        _write_and_rename(place, content)
     except OSError as error:  # it names the temporary file, or none
         reason = error.strerror or error
         raise type(error)(f"{os.fspath(path)} cannot be written: {reason}.") from error
@@ -78,6 +83,22 @@ def check_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         raise PermissionError(
             f"{name} cannot be written: you are not allowed to write there. Choose another place."
         )
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it; one that is there already is left as it is.
+
+    Raises
+    ------
+    OSError
+        Where there is a file of that name, or no folder may be made there.
+    """
+    try:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(
+            f"{os.fspath(path)} is a file: give the name of a folder."
+        ) from None
 
 
 def _write_and_rename(place: Path, content: bytes) -> None:

@@ -158,7 +158,7 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
         return laws_of(self.posterior, self._codes)
 
     @cached_property
-    def _slopes(self) -> Floats:
+    def covariate_slopes(self) -> Floats:
         """Coefficients of the covariates beside classes at the posterior mean, shape (m, k)."""
         nodes, weights = self.posterior.of_features()
         c, u = self.moments.contrasts(), np.exp(-nodes.log_alpha)
@@ -177,7 +177,7 @@ class FittedAdjustedGaussian(ExactRealFitted, GuardedClasses):
         leverage = np.einsum("ni,ij,nj->n", Z, complete.inverse[..., 0], Z)
         scale = np.sqrt((1.0 + leverage) / (1.0 + 1.0 / complete.n[0]))
         away = Z - self.moments.mean_covariates
-        return GivenCovariates(values - away @ self._slopes, scale)
+        return GivenCovariates(values - away @ self.covariate_slopes, scale)
 
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
         """Return correlations and variances of the kept columns given class and covariates."""

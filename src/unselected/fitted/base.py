@@ -214,6 +214,22 @@ class ExactRealFitted(ExactFitted):
         event = self.event.patterns(slice(1))
         return np.exp(log_real_omission(1.0 / concentration, event)[:, 0])
 
+    @property
+    def event_error(self) -> float:
+        """The standard error of the log probability of the event; 0 where it is not simulated.
+
+        It is the root mean square over the posterior of tau.
+        """
+        law, n_omitted = self.event.law, self.event.n_omitted
+        if law is None or not n_omitted:
+            return 0.0
+        posterior = self.nodes
+        errors = law.error(np.exp(-posterior.log_alpha))
+        if posterior.fractions is not None:  # a part of the features has tau = 0
+            related = np.exp(posterior.fractions.log_related)
+            errors = related * errors + (1.0 - related) * law.error(np.zeros(1))
+        return float(n_omitted * np.sqrt(np.sum(np.exp(posterior.log_weights) * errors**2)))
+
 
 class FittedClasses(Fitted):
     """A model of classes.

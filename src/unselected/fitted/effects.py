@@ -72,21 +72,23 @@ class FeatureEffects:
         it.
     seen : dict of str to array of shape (k,)
         Observed values: ``ones_in_...`` and ``cases_in_...`` of each class for binary features,
-        ``mean_in_...`` for real-valued ones, ``slope`` with a real response. Where real-valued
-        features are modelled by their normal scores, ``mean_in_...`` is of these, and
-        ``center_in_...`` is the value that has this score.
+        ``copies_in_...`` and ``alleles_in_...`` for genotypes, ``mean_in_...`` for real-valued
+        ones, ``slope`` with a real response. Where real-valued features are modelled by their
+        normal scores, ``mean_in_...`` is of these, and ``center_in_...`` is the value that has this
+        score.
     effects : dict of str to Effect
         Binary features: ``rate_difference``, the rate of ones in the second class minus that in the
         first, and ``log_odds_ratio``; the naive estimate of the latter adds half a case to each of
-        the four cells. More classes: ``rate_difference_...`` and ``log_odds_ratio_...``, the rate
-        of each class less the unweighted mean of the rates of all classes, and the same of their
-        log odds; all naive log odds have half a case added. Real-valued features, two classes:
-        ``mean_difference``, the mean in the second class minus that in the first, in units of the
-        standard deviation within classes. More classes: ``mean_difference_...`` of each class from
-        the unweighted mean of all class means. `SelectiveClassifier` also has ``raw_difference``,
-        or ``raw_difference_...``, the same in the units of the column. Real response:
-        ``standardized_slope``, the change of the feature for a change of the response by one
-        standard deviation, in units of the residual standard deviation.
+        the four cells. Of genotypes they are of alleles. More classes: ``rate_difference_...`` and
+        ``log_odds_ratio_...``, the rate of each class less the unweighted mean of the rates of all
+        classes, and the same of their log odds; all naive log odds have half a case added.
+        Real-valued features, two classes: ``mean_difference``, the mean in the second class minus
+        that in the first, in units of the standard deviation within classes. More classes:
+        ``mean_difference_...`` of each class from the unweighted mean of all class means.
+        `SelectiveClassifier` also has ``raw_difference``, or ``raw_difference_...``, the same in
+        the units of the column. Real response: ``standardized_slope``, the change of the feature
+        for a change of the response by one standard deviation, in units of the residual standard
+        deviation.
     related_probability : array of shape (k,) or None
         Posterior probability that the effect is not 0, with ``prior="sparse"``; else None.
     level : float

@@ -26,8 +26,8 @@ from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.power import PowerPosterior
 from unselected.numerics.quadrature import gauss_legendre, log_sum
 
-# Steps of the path along which contributions are integrated.
-_N_STEPS = 16
+# Steps of the path along which contributions are integrated, and their weights.
+PATH = gauss_legendre(16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def path_contributions(
     factors : array of shape (likelihoods, rows, G, G)
         Of log P(class g) for log P(x | class h) at [..., g, h].
     """
-    steps, weights = gauss_legendre(_N_STEPS)
+    steps, weights = PATH
     totals = [
         log_sum(np.array([a.log_proba(t * e, log_psi) + w for a, w, e in terms]), axis=0)
         for t in steps

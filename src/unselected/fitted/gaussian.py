@@ -22,8 +22,8 @@ from unselected.fitted.json_parts import (
     parse_gaussian_model,
     parse_names,
     parse_prior,
-    parse_real_event,
 )
+from unselected.fitted.json_scored import class_event_entry, parse_class_event
 from unselected.fitted.standardized_effects import standardized_effect
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_posterior import GaussianPosterior
@@ -168,6 +168,15 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
         means = {f"mean in {label}": short(mean) for label, mean in each}
         return {**means, "deviation": short(told["deviation"])}
 
+    def in_words(self) -> list[str]:
+        """Return how precisely the probability of the event is known, where it is simulated."""
+        if not self.event_error:
+            return []
+        return [
+            "log probability of the selection: simulated, with a standard error of "
+            f"{self.event_error:.2g}"
+        ]
+
     @property
     def priors(self) -> Entries:
         """The hyperparameters by the names of the estimator's parameters."""
@@ -175,6 +184,7 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
             "class_pseudocounts": self.pseudocounts.tolist(),
             "concentration_prior": [self.model.a, self.model.b],
             "variance_shrinkage": self.model.shrinkage,
+            **({} if self.model.variance is None else {"variance": self.model.variance}),
         }
 
     def to_json(self) -> Entries:
@@ -185,6 +195,7 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
             "pseudocounts": np.asarray(self.pseudocounts, dtype=np.float64),
             "moments": {name: getattr(self.moments, name) for name in names},
             **gaussian_model_entries(self.model, self.event),
+            "event": class_event_entry(self.event),
         }
 
     @classmethod
@@ -196,7 +207,7 @@ class FittedGaussian(ExactRealFitted, GuardedClasses):
         return cls(
             model=parse_gaussian_model(entries["priors"], entries["quadrature"]),
             moments=moments,
-            event=parse_real_event(entries["event"], "|COR|" if G == 2 else "F", G - 1),
+            event=parse_class_event(entries["event"], "|COR|" if G == 2 else "F", G - 1),
             pseudocounts=np.array([parse_prior(count, "pseudocounts") for count in pseudocounts]),
             classes=parse_classes(entries["classes"], G),
             names=parse_names(entries["names"], moments.size),

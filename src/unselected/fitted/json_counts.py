@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 
@@ -31,9 +32,8 @@ from unselected.models.bernoulli import BernoulliModel
 from unselected.selection.correlation import threshold_cut
 from unselected.selection.count_score_kinds import score_called
 from unselected.selection.events import Event, OmittedKinds
-from unselected.selection.score_names import SCORE_NAMES
 from unselected.statistics.counts import ClassCounts
-from unselected.statistics.moments import Statistic
+from unselected.statistics.moments import CountStatistic, Statistic
 from unselected.statistics.tally import ANY_TOTAL
 
 # A cut on R^2 is a ratio of such numbers: those of the smallest threshold have 650 digits. P-values
@@ -114,9 +114,8 @@ def parse_count_event(entry: object, k: int) -> Event:
     """Return what is known of omitted binary features."""
     fields = check_record(entry, "event", ("cut", *_NUMBERS), optional=("statistic", "kinds"))
     told = {name: check_whole(fields[name], f"event {name}", 0, MOST_FEATURES) for name in _NUMBERS}
-    statistic = check_choice(
-        fields.get("statistic", "|COR|"), "event statistic", tuple(SCORE_NAMES)
-    )
+    names = ("|COR|", "F", "custom", *get_args(CountStatistic))
+    statistic = check_choice(fields.get("statistic", "|COR|"), "event statistic", names)
     kinds = _parse_kinds(fields["kinds"]) if "kinds" in fields else None
     event = Event(
         _parse_cut(fields["cut"], statistic),

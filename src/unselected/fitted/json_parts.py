@@ -96,13 +96,15 @@ def parse_classes(entry: object, n_classes: int) -> NDArray[Any]:
 
 
 def priors_entry(model: Any, names: tuple[str, ...]) -> Entries:
-    """Return the hyperparameters, with ``least_fraction`` only where there are two groups."""
+    """Return the hyperparameters, and those that only some models have."""
     fraction = getattr(model, "least_fraction", None)
     groups = {} if fraction is None else {"least_fraction": fraction}
     if getattr(model, "all_related", 0.0):
         groups["all_related"] = model.all_related
     if getattr(model, "tails", None) is not None:
         groups["tails"] = model.tails
+    if getattr(model, "variance", None) is not None:
+        groups["variance"] = model.variance
     return {name: float(getattr(model, name)) for name in names} | groups
 
 
@@ -201,7 +203,8 @@ def gaussian_model_entries(model: GaussianPrior, event: RealEvent) -> Entries:
 def parse_gaussian_model(priors_entry: object, quadrature: object) -> GaussianModel:
     """Return the model of real-valued features."""
     names = ("a", "b", "shrinkage")
-    priors = check_record(priors_entry, "priors", names, ("least_fraction", "all_related", "tails"))
+    optional = ("least_fraction", "all_related", "tails", "variance")
+    priors = check_record(priors_entry, "priors", names, optional)
     rule = check_record(quadrature, "quadrature", ("refinement",), ("coarse",))
     least, most = SHRINKAGE_BOUNDS
     shrinkage = check_real(priors["shrinkage"], "priors shrinkage", 0.0, most)
@@ -222,7 +225,17 @@ def parse_gaussian_model(priors_entry: object, quadrature: object) -> GaussianMo
         all_related=parse_all_related(priors),
         coarse=parse_coarse(rule),
         tails=_parse_tails(priors),
+        variance=_parse_variance(priors),
     )
+
+
+def _parse_variance(priors: Entries) -> float | None:
+    """Return the common variance that is known; None where it is not."""
+    if "variance" not in priors:
+        return None
+    if not priors["shrinkage"]:
+        raise Fault("priors has variance without shrinkage.")
+    return check_real(priors["variance"], "priors variance", LEAST_SQUARES, LARGEST_SQUARES)
 
 
 def _parse_tails(priors: Entries) -> float | None:

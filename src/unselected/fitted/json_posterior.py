@@ -13,13 +13,15 @@ from unselected.statistics.counts import ClassCounts
 _MOST_NUMBERS = 200_000
 _OF_NODES = ("log_alpha", "log_weights")
 _OF_GROUPS = ("log_related", "log_rest")
+# The names of the predictive probabilities of the values 0, 1 and 2 in the file.
+_OF_VALUES = ("log_zero", "log_one", "log_two")
 
 
 def posterior_entry(posterior: BernoulliPosterior) -> Entries:
     """Return the posterior as an entry of the file; nothing where it is large."""
     groups = posterior.fractions
     finite = groups is None or np.all(np.isfinite(groups.log_rest))  # else no number in a file
-    if 2 * posterior.log_one.size > _MOST_NUMBERS or not finite:
+    if posterior.log_values.size > _MOST_NUMBERS or not finite:
         return {}
     return full_posterior_entry(posterior)
 
@@ -30,17 +32,20 @@ def full_posterior_entry(posterior: BernoulliPosterior) -> Entries:
     entry: Entries = {name: getattr(posterior, name) for name in _OF_NODES}
     entry["omission_probability"] = np.exp(posterior.log_at_most)
     entry["log_evidence"] = posterior.log_evidence
-    for name in ("log_one", "log_zero"):
-        entry[name] = list(getattr(posterior, name).reshape(-1, posterior.log_one.shape[2]))
+    for name, logs in zip(_OF_VALUES, posterior.log_values, strict=False):
+        entry[name] = list(logs.reshape(-1, logs.shape[-1]))
     if groups is not None:
         entry |= {name: getattr(groups, name) for name in _OF_GROUPS}
         entry["related"] = posterior.related
     return {"posterior": entry}
 
 
-def parse_posterior(entry: object, counts: ClassCounts, log_psi: Floats) -> BernoulliPosterior:
+def parse_posterior(
+    entry: object, counts: ClassCounts, log_psi: Floats, ploidy: int = 1
+) -> BernoulliPosterior:
     """Return the posterior of kept columns with these counts."""
-    needed = (*_OF_NODES, "omission_probability", "log_evidence", "log_one", "log_zero")
+    of_values = _OF_VALUES[: ploidy + 1]
+    needed = (*_OF_NODES, "omission_probability", "log_evidence", *of_values)
     fields = check_record(entry, "posterior", needed, optional=(*_OF_GROUPS, "related"))
     vectors = distinct_counts(counts)
     n_nodes = len(fields["log_alpha"]) if isinstance(fields["log_alpha"], list) else 0
@@ -48,10 +53,10 @@ def parse_posterior(entry: object, counts: ClassCounts, log_psi: Floats) -> Bern
     nodes = {name: check_array(fields[name], f"posterior {name}", (n_nodes,)) for name in _OF_NODES}
     if abs(np.sum(np.exp(np.minimum(nodes["log_weights"], 1.0))) - 1.0) > 1e-6:
         raise Fault("posterior log_weights are no logs of weights that sum to 1.")
-    tables = {
-        name: check_array(fields[name], f"posterior {name}", (G * n_nodes, n_vectors), high=1e-9)
-        for name in ("log_one", "log_zero")
-    }
+    tables = [
+        check_array(fields[name], f"posterior {name}", (G * n_nodes, n_vectors), high=1e-9)
+        for name in of_values
+    ]
     fractions, related = None, None
     if "related" in fields:
         related = check_array(fields["related"], "posterior related", (counts.n_columns,), 0.0, 1.0)
@@ -70,7 +75,7 @@ def parse_posterior(entry: object, counts: ClassCounts, log_psi: Floats) -> Bern
         log_at_most=log_at_most,
         log_evidence=check_real(fields["log_evidence"], "posterior log_evidence"),
         log_psi=log_psi,
-        **{name: table.reshape(G, n_nodes, n_vectors) for name, table in tables.items()},
+        log_values=np.array(tables).reshape(ploidy + 1, G, n_nodes, n_vectors),
         vector_of=vectors.vector_of,
         fractions=fractions,
         related=related,

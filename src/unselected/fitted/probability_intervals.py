@@ -13,9 +13,11 @@ from unselected.fitted.explanations import GuardedPredictor
 from unselected.numerics.quadrature import log_sum
 
 # Powers whose log weight is this far below the largest are left out.
-_UNLIKELY = 9.0
+UNLIKELY = 9.0
 # Distributions over more values than this are replaced by this number of their quantiles.
 _FEW = 100
+# Probabilities that are equal when multiplied by this and rounded are the same.
+_SAME = 1e12
 # Elements of a table over rows, classes and nodes that are processed at a time.
 _BLOCK = 1 << 20
 
@@ -33,7 +35,7 @@ def proba_interval(
     are taken at the mean of the posterior, with their powers.
     """
     tails = check_level(level)
-    powers = [_likely(one) for one in predictor.average.powers]
+    powers = [likely(one) for one in predictor.average.powers]
     n_nodes, G = predictor.fitted.by_node(rows[:0])[1].size, predictor.fitted.classes.size
     size = max([n_nodes, *(min(n_nodes, _FEW) * power.eta.size for power in powers)])
     block_size = max(1, _BLOCK // (size * G))
@@ -47,7 +49,7 @@ def proba_interval(
 
 
 def _of_rows(
-    predictor: GuardedPredictor, rows: NDArray[Any], log_psi: Floats, powers: "list[_Powers]"
+    predictor: GuardedPredictor, rows: NDArray[Any], log_psi: Floats, powers: "list[Powers]"
 ) -> tuple[Floats, Floats]:
     """Return probabilities and weights over nodes and powers, both (rows, G, values)."""
     logs, log_weights = predictor.fitted.by_node(rows)
@@ -65,7 +67,7 @@ def _of_rows(
     return np.concatenate(probabilities, axis=2), np.concatenate(all_weights, axis=2)
 
 
-class _Powers(NamedTuple):
+class Powers(NamedTuple):
     """Values of eta and epsilon, with their weights."""
 
     eta: Floats
@@ -73,11 +75,11 @@ class _Powers(NamedTuple):
     weights: Floats
 
 
-def _likely(power: PowerPosterior) -> _Powers:
+def likely(power: PowerPosterior) -> Powers:
     """Return the values that are not very unlikely, to which quantiles are not sensitive."""
-    some = power.log_weights > np.max(power.log_weights) - _UNLIKELY
+    some = power.log_weights > np.max(power.log_weights) - UNLIKELY
     weights = np.exp(power.log_weights[some])
-    return _Powers(power.eta[some], power.epsilon[some], weights / weights.sum())
+    return Powers(power.eta[some], power.epsilon[some], weights / weights.sum())
 
 
 def _weights_of_nodes(by_node: Floats) -> Floats:
@@ -87,7 +89,7 @@ def _weights_of_nodes(by_node: Floats) -> Floats:
 
 
 def _by_power(
-    log_evidence: Floats, log_psi: Floats, weights: Floats, power: _Powers
+    log_evidence: Floats, log_psi: Floats, weights: Floats, power: Powers
 ) -> tuple[Floats, Floats]:
     """Return P(class | x) for each node and each power, one after another, and their weights.
 
@@ -127,7 +129,8 @@ def _thinned(probability: Floats, weights: Floats, n_powers: int) -> tuple[Float
 
 def _weighted_quantiles(probability: Floats, weights: Floats, levels: Floats) -> Floats:
     """Return quantiles (levels, rows, G) of probabilities with weights, both (rows, G, nodes)."""
-    order = np.argsort(probability, axis=2)
+    # Nodes that say nothing have equal probabilities, but for rounding, which must not order them.
+    order = np.lexsort((weights, np.rint(probability * _SAME)), axis=2)
     probability = np.take_along_axis(probability, order, axis=2)
     weights = np.take_along_axis(weights, order, axis=2)
     # A node represents the interval half-way to its neighbours.

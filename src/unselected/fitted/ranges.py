@@ -47,8 +47,8 @@ class TrainingRanges:
 
         >>> ranges = TrainingRanges(np.zeros(2), np.ones(2))
         >>> ranges.remark(np.array([[0.5, 1.2]]), "column {}".format)
-        >>> ranges.remark(np.array([[0.5, 300.0]]), "column {}".format)[:66]
-        '1 of 2 features are outside of their training range in 1 of 1 rows'
+        >>> ranges.remark(np.array([[0.5, 300.0]]), "column {}".format)[:57]
+        'values far outside of their training range: 1 of 2 values'
         """
         with np.errstate(invalid="ignore", over="ignore"):
             outside = (self.low > X) | (self.high < X)
@@ -60,16 +60,25 @@ class TrainingRanges:
         n_outside = np.count_nonzero(outside, axis=0)
         mostly = (n_outside >= _FEWEST) & (2 * n_outside > n_known)
         most_of_all = n_outside.sum() >= _FEWEST and 2 * n_outside.sum() > n_known.sum()
-        if not (mostly.any() or most_of_all or np.nanmax(gap) > _FAR):
-            return None
         row, column = np.unravel_index(np.nanargmax(gap), gap.shape)
-        return (
-            f"{np.count_nonzero(n_outside)} of {len(n_outside)} features are outside of their "
-            f"training range in {np.count_nonzero(outside.any(axis=1))} of {len(X)} rows: "
+        example = (
             f"{label(int(column))} is {X[row, column]:.6g} in row {row} (counted from 0), where "
-            f"training had {self.low[column]:.6g} to {self.high[column]:.6g}. Are the rows in the "
-            "units of the training cases?"
+            f"training had {self.low[column]:.6g} to {self.high[column]:.6g}."
         )
+        if mostly.any() or most_of_all:
+            return (
+                f"{np.count_nonzero(n_outside)} of {len(n_outside)} features are outside of their "
+                f"training range in {np.count_nonzero(outside.any(axis=1))} of {len(X)} rows: "
+                f"{example} Are the rows in the units of the training cases?"
+            )
+        # A few outliers say nothing of the other values, some of which are outside by chance.
+        n_far = np.count_nonzero(gap > _FAR)
+        if n_far:
+            return (
+                f"values far outside of their training range: {n_far} of {n_known.sum()} values. "
+                f"{example} Are they outliers, or in other units?"
+            )
+        return None
 
     def to_json(self) -> Entries:
         """Return the ranges for a model file."""

@@ -156,7 +156,7 @@ class FittedResponseStack(FittedResponse):
         return self
 
     @cached_property
-    def _live(self) -> list[NDArray[np.bool_]]:
+    def live(self) -> list[NDArray[np.bool_]]:
         """For each member its components without the least likely ones."""
         each = np.sort(np.concatenate([np.zeros(1), *(m.weights.ravel() for m in self.members)]))
         place = int(np.searchsorted(np.cumsum(each), _UNLIKELY))
@@ -182,7 +182,7 @@ class FittedResponseStack(FittedResponse):
         parts.append((prior.center, prior.squares, prior.outlier, OUTLIER_DF))
         weights, df = ([np.array([part[i]]) for part in parts] for i in (2, 3))
         location, squares = ([np.full((1, n), part[i]) for part in parts] for i in (0, 1))
-        for member, live in zip(self.members, self._live, strict=True):
+        for member, live in zip(self.members, self.live, strict=True):
             seen = scores if member.normal and scores is not None else X
             each = member.components(seen[:, member.columns])
             location.append(each[0][live])

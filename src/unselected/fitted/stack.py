@@ -183,7 +183,7 @@ class FittedStack(FittedClasses):
 
         The least likely powers, which have a thousandth of the weight together, are left out.
         """
-        logs, log_weights, least = [], [], self._least_log_weight
+        logs, log_weights, least = [], [], self.least_log_weight
         log_prior = self.log_prior(rows)
         for member, log_weight, evidence in self._each(rows):
             average = member.predictor.average
@@ -205,7 +205,7 @@ class FittedStack(FittedClasses):
         return np.stack(logs, axis=2), weights - log_sum(weights)
 
     @cached_property
-    def _least_log_weight(self) -> float:
+    def least_log_weight(self) -> float:
         """The log weight above which powers have nearly all of the weight."""
         logs = [
             power.log_weights + log_likelihood + log_weight

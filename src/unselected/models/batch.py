@@ -69,11 +69,16 @@ class TablesOfSizes:
             return model.condition(counts, event)
         if sizes not in self._tables:
             n = sum(sizes)
-            by_total = model.rates == "given"
-            self._tables[sizes] = SharedTables(model.theta_rule(n), n, by_total=by_total)
+            self._tables[sizes] = _tables_for(model, n)
         tables = self._tables[sizes]
         tables.of(sizes).forget_cuts()
         return model.given(Likelihood(model.theta_rule, counts, event, model.rates, tables))
+
+
+def _tables_for(model: BernoulliModel, n: int) -> SharedTables:
+    """Return tables, still empty, for data sets of up to n cases."""
+    by_total = model.rates == "given"
+    return SharedTables(model.theta_rule(n), n, by_total=by_total, ploidy=model.ploidy)
 
 
 def _is_complete(counts: ClassCounts, event: Event) -> bool:
@@ -98,7 +103,7 @@ def _condition_alike(model: BernoulliModel, sets: list[DataSet]) -> dict[int, Be
     """Return the posteriors of data sets with equal class sizes, without unresolved ones."""
     sizes = tuple(sets[0][0].sizes.tolist())
     n = sum(sizes)
-    tables = SharedTables(model.theta_rule(n), n, by_total=model.rates == "given")
+    tables = _tables_for(model, n)
     likelihoods = [
         Likelihood(model.theta_rule, counts, event, model.rates, tables) for counts, event in sets
     ]

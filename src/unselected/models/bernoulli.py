@@ -40,6 +40,12 @@ class BernoulliModel:
     alpha ~ Inverse-Gamma(a, b), theta_j ~ Uniform(0, 1), and in each class g
     phi_gj ~ Beta(alpha theta_j, alpha (1 - theta_j)).
 
+    With ``ploidy`` 2 the features are genotypes: the value of a case of class g is the number of
+    copies of an allele among its two, Binomial(2, phi_gj), which is Hardy-Weinberg equilibrium in
+    each class. Counts are then counts of alleles, twice as many as cases; pseudocounts are still
+    counts of cases. ``log_evidence`` of a posterior is that of the alleles in order: that of the
+    genotypes is larger by log(2) for each heterozygous one.
+
     With ``rates`` "given" the model takes the total of each feature as given, the number of ones
     in all classes together, and says only how it is divided between the classes. What the totals
     say of alpha is left out: under uniform rates it would be informative, and wrong where most
@@ -67,6 +73,7 @@ class BernoulliModel:
     rates: Rates = "uniform"
     all_related: float = 0.0
     coarse: bool = False
+    ploidy: int = 1
 
     def __post_init__(self) -> None:
         check_groups(self.least_fraction, self.all_related)
@@ -116,7 +123,7 @@ class BernoulliModel:
             parameters |= {"phi": phi, **groups}
         X = np.empty((n_samples, n_features), dtype=np.uint8)
         for row, g in zip(X, y, strict=True):
-            row[:] = rng.random(n_features) < phi[g]
+            row[:] = sum(rng.random(n_features) < phi[g] for _ in range(self.ploidy))
         return X, y, parameters
 
     def _simulate_psi(self, rng: np.random.Generator) -> Any:
@@ -141,15 +148,13 @@ class BernoulliModel:
         """Return the posterior on nodes of log u with these log terms, all features related."""
         log_weights, log_evidence = self._normalized(likelihood, log_terms)
         records = [likelihood.at(x) for x in log_u]
-        log_one, log_zero = likelihood.log_predictive(log_u)
         return BernoulliPosterior(
             log_alpha=-log_u,
             log_weights=log_weights,
             log_at_most=np.array([record.log_omitted for record in records]),
             log_evidence=log_evidence,
-            log_psi=self._log_psi(likelihood),
-            log_one=log_one,
-            log_zero=log_zero,
+            log_psi=self.log_psi(likelihood.class_sizes),
+            log_values=likelihood.log_predictive(log_u),
             vector_of=likelihood.vector_of,
         )
 
@@ -164,12 +169,13 @@ class BernoulliModel:
         log_ratio = np.array([likelihood.at(x).log_counts - null.log_counts for x in nodes.log_u])
         log_odds = pi.log_odds[:, np.newaxis] + log_ratio[alpha_of]
         each = Fractions(log_expit(log_odds), log_expit(-log_odds))
-        log_one, log_zero = (
-            np.stack([log_mixed(each, of_class[alpha_of], nothing) for of_class in of_alpha])
-            for of_alpha, nothing in zip(
-                likelihood.log_predictive(nodes.log_u), likelihood.log_null_predictive, strict=True
-            )
+        by_value = zip(
+            likelihood.log_predictive(nodes.log_u), likelihood.log_null_predictive, strict=True
         )
+        log_values = [
+            [log_mixed(each, of_class[alpha_of], nothing) for of_class in of_alpha]
+            for of_alpha, nothing in by_value
+        ]
         each_kind = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
         related = related_probability(pi, log_ratio, alpha_of, np.exp(log_weights))
         return BernoulliPosterior(
@@ -179,9 +185,8 @@ class BernoulliModel:
                 log_mixed(each_kind, log_at_most[alpha_of], null.log_at_most)
             ),
             log_evidence=log_evidence,
-            log_psi=self._log_psi(likelihood),
-            log_one=log_one,
-            log_zero=log_zero,
+            log_psi=self.log_psi(likelihood.class_sizes),
+            log_values=np.array(log_values),
             vector_of=likelihood.vector_of,
             fractions=pi,
             related=related[likelihood.vector_of],
@@ -191,18 +196,22 @@ class BernoulliModel:
         """Return log weights that sum to 1, and the log evidence with that of the classes."""
         top = np.max(log_terms)  # subtracted first: logs this large would lose digits
         log_total = log_sum(log_terms - top)
-        f, n = np.array(self.pseudocounts), likelihood.class_sizes
+        f, n = np.array(self.pseudocounts), likelihood.class_sizes // self.ploidy
         log_evidence = float(top + log_total + log_probability_of_classes(f, n))
         return (log_terms - top) - log_total, log_evidence
 
-    def _log_psi(self, likelihood: "Likelihood") -> Floats:
-        f = np.array(self.pseudocounts) + likelihood.class_sizes
+    def log_psi(self, sizes: Ints) -> Floats:
+        """Return the log class probabilities before any feature is seen, equation (predp-y).
+
+        ``sizes`` are those of `ClassCounts`: of genotypes the numbers of alleles.
+        """
+        f = np.array(self.pseudocounts) + sizes // self.ploidy
         return np.asarray(np.log(f / f.sum()))
 
     @property
     def theta_rule(self) -> ThetaRule:
         """The nodes and weights of theta for any number of cases."""
-        return ThetaRule(self.quadrature, self.refinement)
+        return ThetaRule(self.quadrature, self.refinement, self.ploidy)
 
     def _nodes(self, likelihood: "Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""

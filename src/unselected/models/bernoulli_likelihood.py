@@ -27,7 +27,12 @@ from unselected.models.count_terms import (
 )
 from unselected.models.shared_table import SharedTables, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
-from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.numerics.beta_binomial import (
+    CountLaw,
+    PmfTables,
+    log_further_draws,
+    theta_functions,
+)
 from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
@@ -41,20 +46,20 @@ AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
 NULL, _AS_NULL = -np.inf, -70.0
-_TERMS = ("log_counts", "mean_theta", "log_below", "log_at_cut", "log_at_most")
+_TERMS = ("log_counts", "theta_means", "log_below", "log_at_cut", "log_at_most")
 
 
 @dataclass(eq=False)
 class Record:
-    """At one alpha: E[theta] for each vector of counts, P(omitted), and the likelihood.
+    """At one alpha: means of theta for each vector of counts, P(omitted), and the likelihood.
 
-    The omission probabilities are those of each kind of omitted features, or of a single one where
-    the event has no kinds.
+    ``theta_means`` is that of `Terms`. The omission probabilities are those of each kind of omitted
+    features, or of a single one where the event has no kinds.
     """
 
     likelihood: "Likelihood"
     log_counts: Floats
-    mean_theta: Floats
+    theta_means: Floats
     log_below: Floats
     log_at_cut: Floats
     log_at_most: Floats
@@ -72,12 +77,14 @@ class Record:
     @property
     def values(self) -> Floats:
         """All terms in one array."""
-        return np.concatenate([getattr(self, name) for name in _TERMS])
+        return np.concatenate([getattr(self, name).ravel() for name in _TERMS])
 
     def with_values(self, values: Floats) -> "Record":
         """Return a record with other terms, in the order of `values`."""
-        ends = np.cumsum([getattr(self, name).size for name in _TERMS])[:-1]
-        return Record(self.likelihood, *np.split(values, ends))
+        old = [getattr(self, name) for name in _TERMS]
+        parts = np.split(values, np.cumsum([each.size for each in old])[:-1])
+        new = (part.reshape(each.shape) for part, each in zip(parts, old, strict=True))
+        return Record(self.likelihood, *new)
 
 
 class Likelihood:
@@ -145,35 +152,37 @@ class Likelihood:
             table = CountTable.by_size(sizes, cut, by_total=by_total, score=score)
             return self._tabulated(table, sizes, ones)
         needs_below = self.event.needs_below or self.event.kinds is not None
+        many_rule = (rule.refinement, rule.ploidy)
         if self.rates == "uniform" and not two:
             several = None
             if cut is not None:
                 several = SeveralClasses(sizes, cut, rule.refinement, by_total=False)
-            return ManyCasesTerms(sizes, ones, several, rule.refinement)
+            return ManyCasesTerms(sizes, ones, several, *many_rule)
         if self.rates == "given" and not is_tabulated(sizes):
             given = omission_given_totals(sizes, cut, rule.refinement)
-            return ManyCasesTerms(sizes, ones, given, rule.refinement)
+            return ManyCasesTerms(sizes, ones, given, *many_rule)
         if self.rates == "given":
             table = CountTable.by_size(sizes, cut, by_total=True, score=score)
             return self._tabulated(table, sizes, ones)
         if rule.is_for_many(sum(sizes)):
             if cut is None:
-                return ManyCasesTerms(sizes, ones, None, rule.refinement)
+                return ManyCasesTerms(sizes, ones, None, *many_rule)
             many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
-            return ManyCasesPairs(sizes, ones, many, rule.refinement)
+            return ManyCasesPairs(sizes, ones, many, *many_rule)
         law = CountLaw(sizes, *self._nodes, self._tables)
         omission = None
         if cut is not None:
             omission = OverallOmission(law, cut, needs_below=needs_below)
-        return CountTerms(law, ones, omission)
+        return CountTerms(law, ones, omission, rule.ploidy)
 
     def _tabulated(self, table: CountTable, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return the terms of some vectors of counts, with a table of all vectors."""
-        refinement = self._theta_rule.refinement
+        refinement, ploidy = self._theta_rule.refinement, self._theta_rule.ploidy
         if self._theta_rule.is_for_many(sum(sizes)):
-            return ManyCasesTerms(sizes, ones, ManyCasesTable(table, refinement), refinement)
+            omission = ManyCasesTable(table, refinement)
+            return ManyCasesTerms(sizes, ones, omission, refinement, ploidy)
         law = CountLaw(sizes, *self._nodes, self._tables)
-        return CountTerms(law, ones, TabulatedOmission(table))
+        return CountTerms(law, ones, TabulatedOmission(table), ploidy)
 
     def cut_among(self, sizes: tuple[int, ...]) -> tuple[Fraction | None, CountScore]:
         """Return the cut of features with so many known values, and the score that it is on."""
@@ -215,12 +224,13 @@ class Likelihood:
         if len(self._terms) == 1 and self.event.kinds is None:
             return self._compute_alike(u, accuracy)
         n_vectors = self.n_equal.size
-        log_counts, mean_theta = np.empty(n_vectors), np.empty(n_vectors)
+        log_counts = np.empty(n_vectors)
+        theta_means = np.empty((self._theta_rule.ploidy, n_vectors))
         kinds = self.event.kinds
         logs = self._without_cut(1 if kinds is None else kinds.totals.size)
         for vectors, told, terms in self._terms:
             found = terms.at(u, accuracy)
-            log_counts[vectors], mean_theta[vectors] = found.log_counts, found.mean_theta
+            log_counts[vectors], theta_means[:, vectors] = found.log_counts, found.theta_means
             if found.omission is None:
                 continue
             if self.rates == "given":
@@ -230,7 +240,7 @@ class Likelihood:
                 logs[:, told] = _of_kinds(found.omission, kinds.totals[told])
             elif np.array_equal(terms.sizes, self.class_sizes):
                 logs[:, 0] = _of_any(found.omission)
-        return Record(self, log_counts, mean_theta, *logs)
+        return Record(self, log_counts, theta_means, *logs)
 
     @staticmethod
     def _without_cut(n_kinds: int) -> Floats:
@@ -246,7 +256,7 @@ class Likelihood:
             if self.rates == "given":
                 log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
             logs[:, 0] = _of_any(found.omission)
-        return Record(self, log_counts, found.mean_theta, *logs)
+        return Record(self, log_counts, found.theta_means, *logs)
 
     def log_total_of(self, record: Record) -> float:
         """Return the log likelihood, the event included."""
@@ -310,23 +320,24 @@ class Likelihood:
 
         return log_likelihood
 
-    def log_predictive(self, log_u: Floats) -> tuple[Floats, Floats]:
-        """Return log P(x* = 1), log P(x* = 0), each of shape (classes, nodes, vectors).
+    def log_predictive(self, log_u: Floats) -> Floats:
+        """Return log P(x* = 0), log P(x* = 1), ..., shape (values, classes, nodes, vectors).
 
-        phi-hat of equation (eq-jfact) with theta averaged: (alpha theta + I) / (alpha + N).
+        phi-hat of equation (eq-jfact) with theta averaged: (alpha theta + I) / (alpha + N). A
+        genotype is two further draws.
         """
         u = np.exp(log_u)[:, np.newaxis]
-        theta = np.array([self.at(x).mean_theta for x in log_u])
+        means = np.stack([self.at(x).theta_means for x in log_u], axis=1)[:, np.newaxis]
         n_c, ones = self.known[:, np.newaxis, :], self.ones[:, np.newaxis, :]
-        log_total = np.log1p(n_c * u)
-        log_one = np.log(theta + ones * u) - log_total
-        return log_one, np.log((1.0 - theta) + (n_c - ones) * u) - log_total
+        return log_further_draws(means, ones, n_c, u)
 
     @property
-    def log_null_predictive(self) -> tuple[Floats, Floats]:
-        """The same for unrelated features, each of shape (vectors,): (m + 1) / (n + 2)."""
+    def log_null_predictive(self) -> Floats:
+        """The same for unrelated features, shape (values, vectors): (m + 1) / (n + 2)."""
         ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
-        return np.log((ones + 1.0) / (n + 2.0)), np.log((n - ones + 1.0) / (n + 2.0))
+        # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
+        uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
+        return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
 
 
 def _of_kinds(omission: Omission, totals: Ints) -> Floats:

@@ -28,8 +28,9 @@ class BernoulliPosterior:
         log P(y, kept features, event).
     log_psi : array of shape (G,)
         Log of the predictive class probabilities before any feature is seen, equation (predp-y).
-    log_one, log_zero : arrays of shape (G, nodes, vectors)
-        Log of the predictive probability that a feature is 1, or 0, in each class.
+    log_values : array of shape (values, G, nodes, vectors)
+        Log of the predictive probability that a feature is 0, or 1, in each class; for genotypes
+        also that it is 2.
     vector_of : array of shape (k,)
         The vector of counts of each kept feature.
     fractions : Fractions or None
@@ -43,49 +44,63 @@ class BernoulliPosterior:
     log_at_most: Floats
     log_evidence: float
     log_psi: Floats
-    log_one: Floats
-    log_zero: Floats
+    log_values: Floats
     vector_of: Ints
     fractions: Fractions | None = None
     related: Floats | None = None
 
-    def log_joint(self, bits: NDArray[Any]) -> Floats:
+    @property
+    def log_zero(self) -> Floats:
+        """Log of the predictive probability of the value 0, shape (G, nodes, vectors)."""
+        return np.asarray(self.log_values[0])
+
+    @property
+    def log_one(self) -> Floats:
+        """The same of the value 1."""
+        return np.asarray(self.log_values[1])
+
+    def log_joint(self, rows: NDArray[Any]) -> Floats:
         """Return log P(y*, x* | training data, event) for rows of kept features, one column per y*.
 
         The numerator of equation (eq-unc-pp), averaged over alpha as in (eq-alpha-int2-mod).
         Features whose value is NaN are left out.
         """
         k, G = self.vector_of.size, self.log_psi.size
-        joint = np.empty((bits.shape[0], G))
+        joint = np.empty((rows.shape[0], G))
         tables = self._log_tables()
-        rows = max(1, _ROW_BLOCK // max(k, G * self.log_weights.size))
-        for start in range(0, bits.shape[0], rows):
-            block = slice(start, start + rows)
-            joint[block] = log_sum(self._by_node(bits[block], *tables), axis=2)
+        n_together = max(1, _ROW_BLOCK // max(k, G * self.log_weights.size))
+        for start in range(0, rows.shape[0], n_together):
+            block = slice(start, start + n_together)
+            joint[block] = log_sum(self._by_node(rows[block], *tables), axis=2)
         return joint
 
-    def log_joint_by_node(self, bits: NDArray[Any]) -> Floats:
+    def log_joint_by_node(self, rows: NDArray[Any]) -> Floats:
         """Return log P(y*, x*, node | training data, event), shape (rows, G, nodes)."""
-        return self._by_node(bits, *self._log_tables())
+        return self._by_node(rows, *self._log_tables())
 
-    def _by_node(
-        self, bits: NDArray[Any], log_one: Floats, log_zero: Floats, log_prior: Floats
-    ) -> Floats:
-        missing = np.isnan(bits) if bits.dtype.kind == "f" else None
-        if missing is None or not missing.any():
-            logs = bits.astype(np.float64) @ (log_one - log_zero).T + log_zero.sum(axis=1)
+    def _by_node(self, rows: NDArray[Any], log_values: list[Floats], log_prior: Floats) -> Floats:
+        log_zero, *others = log_values
+        if rows.dtype.kind == "f" and np.isnan(rows).any():
+            logs = sum(_where(rows, value) @ table.T for value, table in enumerate(log_values))
         else:
-            ones, zeros = np.where(missing, 0.0, bits), np.where(missing, 0.0, 1.0 - bits)
-            logs = ones @ log_one.T + zeros @ log_zero.T
+            logs = sum(
+                _where(rows, value) @ (table - log_zero).T
+                for value, table in enumerate(others, start=1)
+            )
+            logs = logs + log_zero.sum(axis=1)
         return np.asarray((logs + log_prior).reshape(-1, self.log_psi.size, self.log_weights.size))
 
-    def _log_tables(self) -> tuple[Floats, Floats, Floats]:
-        """Return what a one and a zero of each feature add to the log joint, and the rest of it.
+    def _log_tables(self) -> tuple[list[Floats], Floats]:
+        """Return what each value of each feature adds to the log joint, and the rest of it.
 
         The rows are classes and nodes.
         """
         n_rows = self.log_psi.size * self.log_weights.size
-        log_one, log_zero = (
-            logs.reshape(n_rows, -1)[:, self.vector_of] for logs in (self.log_one, self.log_zero)
-        )
-        return log_one, log_zero, np.add.outer(self.log_psi, self.log_weights).ravel()
+        tables = [logs.reshape(n_rows, -1)[:, self.vector_of] for logs in self.log_values]
+        return tables, np.add.outer(self.log_psi, self.log_weights).ravel()
+
+
+def _where(rows: NDArray[Any], value: int) -> Floats:
+    """Return 1 where rows have a value, else 0."""
+    numbers = rows.view(np.uint8) if rows.dtype == np.bool_ else rows  # which compare faster
+    return np.asarray(numbers == value, dtype=np.float64)

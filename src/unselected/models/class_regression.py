@@ -102,6 +102,11 @@ class ClassRegression:
         log_evidence = float(log_integral - log_prior_integral)
         return cls(center, transform, totals, normal.mean, normal.covariance, log_evidence)
 
+    @property
+    def rule(self) -> "LogitRule":
+        """How the logits of a new case are integrated."""
+        return LogitRule(*_normal_rule(self.totals.size), _contrasts(self.totals.size))
+
     def log_proba(self, Z: Floats) -> Floats:
         """Return log P(class | covariates, training cases), shape (rows, G)."""
         n_classes = self.totals.size
@@ -119,6 +124,23 @@ class ClassRegression:
             logs = log_softmax(contrasts @ _contrasts(n_classes).T, axis=2)
             log_proba[rows] = logsumexp(logs, axis=1, b=weights[:, np.newaxis])
         return log_proba - logsumexp(log_proba, axis=1, keepdims=True)
+
+
+class LogitRule(NamedTuple):
+    """How the normal distribution of the logits of a case is integrated, for G classes.
+
+    Attributes
+    ----------
+    nodes : array of shape (nodes, G - 1)
+        For standard normal contrasts.
+    weights : array of shape (nodes,)
+    contrasts : array of shape (G, G - 1)
+        Orthonormal contrasts of the classes.
+    """
+
+    nodes: Floats
+    weights: Floats
+    contrasts: Floats
 
 
 class _Normal(NamedTuple):

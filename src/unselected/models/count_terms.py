@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from unselected._typing import Floats, Ints
-from unselected.numerics.beta_binomial import CountLaw
+from unselected.numerics.beta_binomial import CountLaw, theta_functions
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, log_counts_and_theta
 from unselected.numerics.quadrature import gauss_legendre, simpson, theta_nodes
 from unselected.omission.binary import OmittedCounts, log_omission, selected_probabilities
@@ -27,12 +27,14 @@ class ThetaRule:
 
     quadrature: Literal["exact", "paper"] = "exact"
     refinement: int = 1
+    ploidy: int = 1
 
     def __call__(self, n: int) -> tuple[Floats, Floats]:
-        """Return the nodes and weights for n cases."""
+        """Return the nodes and weights for n cases, or n alleles."""
         if self.quadrature == "paper":
             return simpson(21)
-        return gauss_legendre(theta_nodes(n) * self.refinement)
+        # Each further draw that is predicted adds a degree to the polynomial that is integrated.
+        return gauss_legendre(theta_nodes(n + self.ploidy - 1) * self.refinement)
 
     def is_for_many(self, n: int) -> bool:
         """Say whether there are so many cases that tables over all nodes do not pay."""
@@ -41,10 +43,19 @@ class ThetaRule:
 
 @dataclass(frozen=True)
 class Terms:
-    """At one alpha: log P and E[theta] of each vector of counts, and the omission probabilities."""
+    """At one alpha: what is known of each vector of counts, and the omission probabilities.
+
+    Attributes
+    ----------
+    log_counts : array of shape (vectors,)
+        Log probabilities of the vectors.
+    theta_means : array of shape (ploidy, vectors)
+        Means of `theta_functions` given the vectors.
+    omission : Omission or None
+    """
 
     log_counts: Floats
-    mean_theta: Floats
+    theta_means: Floats
     omission: Omission | None
 
 
@@ -118,17 +129,19 @@ class ManyCasesTerms:
     sizes : tuple of int
     ones : array of shape (G, vectors)
     omission : object with a method ``at(u)``, or None
-    refinement : int
+    refinement, ploidy : int
     """
 
     sizes: tuple[int, ...]
     ones: Ints
     omission: AtAlpha | None
     refinement: int
+    ploidy: int = 1
 
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:
         """Return the terms at one alpha = 1 / u."""
-        logs, theta = log_counts_and_theta(self.ones, self.sizes, u, self.refinement, accuracy)
+        how = (self.refinement, accuracy, self.ploidy)
+        logs, theta = log_counts_and_theta(self.ones, self.sizes, u, *how)
         return Terms(logs, theta, None if self.omission is None else self.omission.at(u, accuracy))
 
 
@@ -141,19 +154,21 @@ class ManyCasesPairs:
     sizes : tuple of int
     ones : array of shape (2, pairs)
     omission : ManyCases
-    refinement : int
+    refinement, ploidy : int
     """
 
     sizes: tuple[int, ...]
     ones: Ints
     omission: ManyCases
     refinement: int
+    ploidy: int = 1
 
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:
         """Return the terms at one alpha = 1 / u."""
         v, pairs = self.ones.shape[1], np.concatenate([self.ones, self.omission.ties], axis=1)
-        logs, theta = log_counts_and_theta(pairs, self.sizes, u, self.refinement, accuracy)
-        return Terms(logs[:v], theta[:v], self.omission.at(u, logs[v:], accuracy))
+        how = (self.refinement, accuracy, self.ploidy)
+        logs, theta = log_counts_and_theta(pairs, self.sizes, u, *how)
+        return Terms(logs[:v], theta[:, :v], self.omission.at(u, logs[v:], accuracy))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +180,13 @@ class CountTerms:
     law : CountLaw
     ones : array of shape (G, vectors)
     omission : OverallOmission, TabulatedOmission or None
+    ploidy : int
     """
 
     law: CountLaw
     ones: Ints
     omission: OverallOmission | TabulatedOmission | None
+    ploidy: int = 1
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -183,50 +200,44 @@ class CountTerms:
         sums = None if omission is None else omission.start()
         for nodes, *tables in self.law.pmf_blocks(u):
             theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            part = sums_of_vectors(tables, weights, theta)
+            functions = theta_functions(theta, self.ploidy)
+            part = sums_of_vectors(tables, np.vstack([weights, weights * functions]))
             logs = part if logs is None else np.logaddexp(logs, part)
             if omission is not None and sums is not None:
                 omission.add(sums, [pmf for _, pmf in tables], weights)
         told = None if omission is None or sums is None else omission.finish(sums, u)
         assert logs is not None  # there is at least one node
-        return Terms(logs[0], np.exp(logs[1] - logs[0]), told)
+        return Terms(logs[0], np.exp(logs[1:] - logs[0]), told)
 
-    def _rule(self) -> "Callable[[list[tuple[Floats, Floats]], Floats, Floats], Floats]":
+    def _rule(self) -> "Callable[[list[tuple[Floats, Floats]], Floats], Floats]":
         """Return how the nodes of theta are summed for the vectors of counts."""
         if sum(self.law.sizes) > FEW_CASES or len(self.law.sizes) > 2:
             return self._in_logs
         many = self.ones.shape[1] > _FEWEST_PAIRS_BY_TABLE
         return self._by_table if many else self._by_products
 
-    def _in_logs(
-        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
-    ) -> Floats:
-        """Return log P and log E[theta; P] of each vector, summed in logs over nodes."""
+    def _in_logs(self, tables: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
+        """Return logs of sums over nodes for each vector, one for each row of weights, in logs."""
         # One row per count: taking rows is faster than taking columns.
-        terms = np.zeros((self.ones.shape[1], weights.size))
+        terms = np.zeros((self.ones.shape[1], weights.shape[1]))
         for (logs, _), ones in zip(tables, self.ones, strict=True):
             terms += np.take(np.ascontiguousarray(logs.T), ones, axis=0)
         top = np.max(terms, axis=1, keepdims=True)
         top = np.where(np.isfinite(top), top, 0.0)  # theta = 0 and 1 allow constant features only
-        sums = np.stack([weights, weights * theta]) @ np.exp(terms - top).T
+        sums = weights @ np.exp(terms - top).T
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(sums) + top[:, 0])
 
-    def _by_products(
-        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
-    ) -> Floats:
+    def _by_products(self, tables: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
         """Return the same from products of probabilities: faster for few cases."""
         (_, pmf0), (_, pmf1) = tables
         products = np.take(pmf0, self.ones[0], axis=1) * np.take(pmf1, self.ones[1], axis=1)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.stack([weights, weights * theta]) @ products))
+            return np.asarray(np.log(weights @ products))
 
-    def _by_table(
-        self, tables: list[tuple[Floats, Floats]], weights: Floats, theta: Floats
-    ) -> Floats:
+    def _by_table(self, tables: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
         """Return the same from one table of all counts: faster for many pairs and few cases."""
         (_, pmf0), (_, pmf1) = tables
-        weighted = pmf0.T * weights
-        both = [weighted @ pmf1, (weighted * theta) @ pmf1]
+        each = [(pmf0.T * row) @ pmf1 for row in weights]
         with np.errstate(divide="ignore"):
-            return np.log([table[self.ones[0], self.ones[1]] for table in both])
+            return np.log([table[self.ones[0], self.ones[1]] for table in each])

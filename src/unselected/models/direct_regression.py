@@ -112,6 +112,12 @@ class DirectRegression:
         """Degrees of freedom of the predictive distributions, which have a variance."""
         return max(self.n - 1.0, 2.5)
 
+    @property
+    def noise(self) -> Floats:
+        """The variance of the noise for each ridge, in units of that of the response."""
+        shrunk = 1.0 + RIDGES[:, np.newaxis] * self.lengths**2
+        return np.asarray(((self.along**2 / shrunk).sum(axis=1) + self.rest) / (self.n - 1.0))
+
     def without_cases(self) -> "DirectRegression":
         """Return the same: its axes are combinations of all cases."""
         return self
@@ -123,7 +129,7 @@ class DirectRegression:
         unseen = phi - seen @ self.axes.T  # along which nothing varied
         inside = seen * self.lengths
         shrunk = 1.0 + ridge * self.lengths**2
-        noise = ((self.along**2 / shrunk).sum(axis=1) + self.rest)[:, np.newaxis] / (self.n - 1.0)
+        noise = self.noise[:, np.newaxis]
         mean = (ridge * self.along / shrunk) @ inside.T
         before = noise * ridge * np.einsum("rq,rq->r", phi, phi)
         # Not as a difference from ``before``, of which a large ridge would leave rounding.

@@ -24,13 +24,17 @@ class RealLikelihood:
         self.n = float(np.max(contrasts.n, initial=event.nu[0]))
         self.some = c.n.size > 0
         self.half, self.half_n = 0.5 * (c.df + self.d), 0.5 * c.df
-        self.growth = float(np.sum(self.half_n))
+        self.learns_variance = model.learns_variance and self.some
+        self.growth = float(np.sum(self.half_n if model.variance is None else self.half))
         # Sums of squares are measured in units of a typical one, so that their logs are small.
         total = c.within + np.sum(c.beta**2, axis=1)
         self.unit = float(np.exp(np.mean(np.log(total)))) if self.some else 1.0
+        # The part of the sums of squares that a known prior of variances stands for.
+        self.drawn = 0.0 if model.variance is None else self.d * model.variance / self.unit
         constants = gammaln(self.half) + c.log_volume - self.half_n * np.log(np.pi * self.unit)
         if self.d > 0.0:
-            constants += 0.5 * self.d * np.log(self.d) - gammaln(0.5 * self.d)
+            units = self.d if model.variance is None else self.drawn
+            constants += 0.5 * self.d * np.log(units) - gammaln(0.5 * self.d)
         self.log_constant = float(np.sum(constants))
 
     def log_total(self, log_u: Floats) -> Floats:
@@ -45,11 +49,11 @@ class RealLikelihood:
         return total
 
     def _squares(self, u: Floats) -> Floats:
-        return self.contrasts.squares(u) / self.unit
+        return self.contrasts.squares(u) / self.unit + self.drawn
 
     def _log_features(self, u: Floats) -> Floats:
         squares = self._squares(u)
-        if self.d > 0.0 and self.some:
+        if self.learns_variance:
             fit = np.array([log_sum(self._over_variance(row)[1]) for row in squares])
         else:
             fit = -np.log(squares) @ self.half
@@ -59,7 +63,7 @@ class RealLikelihood:
         return np.asarray(fit - 0.5 * times * explained)
 
     def log_by_feature(self, u: Floats) -> Floats:
-        """Return the log likelihood of each feature without shrinkage, shape (nodes, features)."""
+        """Return the log likelihood of each feature given the variance, shape (nodes, features)."""
         explained = np.sum(np.log1p(np.multiply.outer(u, self.contrasts.lam)), axis=2)
         return np.asarray(-np.log(self._squares(u)) * self.half - 0.5 * explained)
 
@@ -95,8 +99,8 @@ class RealLikelihood:
         first feature contributes a beta function, and the others at most their maxima.
         """
         least = self._least_squares(log_u)
-        bound = -np.log(least) @ self.half_n
-        if self.d > 0.0 and self.some:
+        bound = -np.log(least) @ (self.half if self.drawn else self.half_n)
+        if self.learns_variance:
             others = 0.5 * self.d * np.log(2.0 * self.half_n)
             others = others + self.half * np.log(self.half / self.half_n)
             first = betaln(0.5 * self.d, self.half_n[0]) - 0.5 * self.d * np.log(self.d)
@@ -113,4 +117,4 @@ class RealLikelihood:
         """Return a lower bound of the sums of squares, shape (nodes, features)."""
         c = self.contrasts
         most = 1.0 + np.exp(log_u)[:, np.newaxis] * np.max(c.lam, initial=0.0)
-        return np.asarray((c.within + np.sum(c.beta**2, axis=1) / most) / self.unit)
+        return np.asarray((c.within + np.sum(c.beta**2, axis=1) / most) / self.unit + self.drawn)

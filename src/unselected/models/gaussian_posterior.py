@@ -229,7 +229,7 @@ def _cover(posterior: GaussianPosterior) -> GaussianPosterior:
         likelihood.log_total,
         likelihood.n,
         np.unique(-posterior.log_alpha),
-        _MOST_NODES if prior.shrinkage == 0.0 else _MOST_NODES_OF_TWO,
+        _MOST_NODES_OF_TWO if prior.learns_variance else _MOST_NODES,
     )
     return _posterior(prior, likelihood, data, log_u, log_terms, np.inf)
 
@@ -244,8 +244,9 @@ def _posterior(
 ) -> GaussianPosterior:
     """Return the posterior on the nodes whose logs are within ``reach`` of the largest."""
     contrasts, event = data
-    log_variance = np.full(log_u.size, -np.inf)
-    if prior.shrinkage > 0.0 and likelihood.some:
+    known = -np.inf if prior.variance is None else np.log(prior.variance)
+    log_variance = np.full(log_u.size, known)
+    if likelihood.learns_variance:
         log_u, log_variance, log_terms = likelihood.with_variance(log_u, log_terms)
         live = log_terms >= np.max(log_terms) - reach
         log_u, log_variance, log_terms = log_u[live], log_variance[live], log_terms[live]

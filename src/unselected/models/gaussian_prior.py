@@ -30,6 +30,8 @@ class GaussianPrior:
     nearly those of a t distribution with that many degrees of freedom. It needs ``least_fraction``.
 
     ``coarse`` places few nodes: enough for an average over models, but not for nine digits.
+
+    With ``variance`` the common variance of ``shrinkage`` is known, and not integrated over.
     """
 
     a: float = 0.5
@@ -40,6 +42,7 @@ class GaussianPrior:
     all_related: float = 0.0
     coarse: bool = False
     tails: float | None = None
+    variance: float | None = None
 
     def __post_init__(self) -> None:
         if self.shrinkage > 0.0 and self.least_fraction is not None:
@@ -52,6 +55,11 @@ class GaussianPrior:
             raise ValueError(
                 f"tails={self.tails} needs least_fraction: give 1.0 if all features are related."
             )
+
+    @property
+    def learns_variance(self) -> bool:
+        """Whether the posterior is also over a common variance."""
+        return self.shrinkage > 0.0 and self.variance is None
 
     @property
     def scales(self) -> Floats:

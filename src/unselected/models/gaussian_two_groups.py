@@ -19,7 +19,7 @@ With heavier tails the tau^2 of a related feature is that of the node times one 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from unselected.models.gaussian_posterior import (
 )
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.two_groups import (
+    FARTHEST,
     Fractions,
     Nodes,
     log_mixed,
@@ -58,6 +59,32 @@ from unselected.statistics.moments import Contrasts
 _BLOCK = 1 << 17
 # Of few nodes, how many values of tau there are for each of the fraction.
 _N_TAUS = 2
+
+
+class Covering(NamedTuple):
+    """Nodes of every tau with every fraction, wherever the prior allows them.
+
+    With r_j = f_j t_j / (f_0j t_0j) the density of a row, over that of unrelated features, is the
+    sum over the nodes of prior(tau) prior(pi) prod_j (1 - pi + pi r_j) times the probability of the
+    event, in which each omitted feature has the probability pi P(tau) + (1 - pi) P(0).
+
+    Attributes
+    ----------
+    log_u, log_prior : arrays of shape (taus,)
+        log(tau^2), and log priors over the evidence of the training cases.
+    log_related, log_of_fraction : arrays of shape (fractions,)
+        log(pi), and log priors.
+    log_omitted : array of shape (taus + 1, patterns)
+        Log omission probabilities by pattern of known values; the last are those of tau = 0.
+    n_omitted : array of shape (patterns,)
+    """
+
+    log_u: Floats
+    log_prior: Floats
+    log_related: Floats
+    log_of_fraction: Floats
+    log_omitted: Floats
+    n_omitted: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +207,29 @@ class TwoGroupPosterior(GaussianPosterior):
         log_terms = nodes.log_terms - posterior.log_densities(code, x[np.newaxis])[0]
         log_training = self.log_evidence - self._likelihood.log_constant
         return replace(posterior, log_weights=log_terms - log_training)
+
+    def covering(self, most_taus: int, n_fractions: int) -> "Covering":
+        """Return nodes wherever the prior allows tau and the fraction, for any row."""
+        likelihood, fraction = self._likelihood, self.model.fraction
+        log_u, log_prior = self.model.concentration.cover(
+            lambda x: np.zeros(x.size), likelihood.n, np.unique(-self.log_alpha), most_taus
+        )
+        t, log_of_t = np.zeros(1), np.zeros(1)
+        if fraction.least < 1.0:
+            t = np.linspace(-FARTHEST, FARTHEST, n_fractions)
+            log_of_t = fraction.log_density(t) + np.log(t[1] - t[0])
+        event, u = likelihood.event, scaled(log_u, self.model)
+        log_omitted = averaged(log_real_omission(u, event), log_u.size)
+        log_null = float(likelihood.log_by_feature(np.zeros(1)).sum())
+        log_training = self.log_evidence - likelihood.log_constant
+        return Covering(
+            log_u,
+            log_prior + (log_null - log_training),
+            fraction.fractions(t).log_related,
+            log_of_t,
+            log_omitted,
+            np.asarray(event.n_features, dtype=np.float64),
+        )
 
     def on_few_nodes(self, n: int) -> "TwoGroupPosterior":
         """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction."""

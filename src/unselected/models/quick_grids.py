@@ -16,8 +16,8 @@ from unselected.numerics.quadrature import NEGLIGIBLE
 
 LogOfZ = Callable[[NDArray[np.intp], Floats], Floats]
 
-# Step of the scan, points of a grid that is narrowed, and of final ones that are tried.
-_SCAN, _N_NARROWING, _N_POINTS = 0.5, 25, (41, 81)
+# Step of the scan, points of a grid that is narrowed, and of a final one at first and at most.
+_SCAN, _N_NARROWING, _N_POINTS, _MOST_POINTS = 0.5, 25, 41, 81
 # Log densities this far below the largest are left out. A grid is narrowed until so much of it has
 # mass, or so often.
 _REACH, _TIGHT, _MOST_NARROWINGS = 45.0, 0.8, 12
@@ -60,14 +60,18 @@ def quick_grids(
     values = rough(np.arange(n_rows), z)
     rows = np.flatnonzero(_has_one_peak(values) & _is_closed(values))
     low, high = _narrowed(rough, rows, *_live_part(z[rows], values[rows]))
-    for n_points in _N_POINTS:
-        z = _points(low, high, n_points)
-        values = log_of_z(rows, z)
+    z = _points(low, high, _N_POINTS)
+    values = log_of_z(rows, z)
+    while rows.size:
         good = _is_closed(values) & converged(z, values, _TOLERANCE)
-        step = (high - low) / (n_points - 1)
         if good.any():
-            yield QuickGrids(rows[good], low[good], step[good], values[good])
+            step = (high[good] - low[good]) / (z.shape[1] - 1)
+            yield QuickGrids(rows[good], low[good], step, values[good])
+        if z.shape[1] >= _MOST_POINTS:
+            return
         rows, low, high = rows[~good], low[~good], high[~good]
+        z = _points(low, high, 2 * z.shape[1] - 1)
+        values = _interleaved(values[~good], log_of_z(rows, z[:, 1::2]))
 
 
 def converged(z: Floats, log_values: Floats, tolerance: float) -> Bools:
@@ -113,6 +117,13 @@ def _narrowed(
 
 def _points(low: Floats, high: Floats, n: int) -> Floats:
     return np.asarray(low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.linspace(0.0, 1.0, n))
+
+
+def _interleaved(values: Floats, between: Floats) -> Floats:
+    """Return the values of a grid and those at the middles of its steps, in order."""
+    result = np.empty((len(values), values.shape[1] + between.shape[1]))
+    result[:, ::2], result[:, 1::2] = values, between
+    return result
 
 
 def _live_part(z: Floats, values: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from unselected._typing import Floats, Ints
 from unselected.models.count_terms import Terms
-from unselected.numerics.beta_binomial import CountLaw, PmfTables
+from unselected.numerics.beta_binomial import CountLaw, PmfTables, theta_functions
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy
 from unselected.omission.count_tables import CountTable, Omission, joint_table, n_entries
 from unselected.selection.count_score import EXPLAINED, CountScore
@@ -18,23 +18,23 @@ _MOST_NUMBERS, _FEWEST_ALPHAS = 1 << 23, 4
 
 @dataclass(frozen=True)
 class _AtAlpha:
-    """P(counts) and E[theta | counts] of every vector, and omission probabilities by cut."""
+    """P(counts) and means given the counts of every vector, and omission probabilities by cut."""
 
     P: Floats
-    theta: Floats
+    theta_means: Floats
     omission: dict[int, Omission] = field(default_factory=dict)
     overall: dict[int, Omission] = field(default_factory=dict)
 
 
 class SharedTable:
-    """P(counts) and E[theta | counts] of every vector, tabulated once for each alpha.
+    """P(counts) and means of theta given the counts, tabulated once for each alpha.
 
     The omission probabilities are summed once for each alpha and cut. Those of the last alphas are
     remembered.
     """
 
-    def __init__(self, law: CountLaw, *, by_total: bool) -> None:
-        self.law, self.by_total = law, by_total
+    def __init__(self, law: CountLaw, *, by_total: bool, ploidy: int = 1) -> None:
+        self.law, self.by_total, self._ploidy = law, by_total, ploidy
         self._known: dict[float, _AtAlpha] = {}
         self._cuts: dict[tuple[Fraction | None, CountScore], int] = {}
         self._counted: list[CountTable] = []
@@ -57,26 +57,28 @@ class SharedTable:
         return self._cuts[key]
 
     def tables(self, u: float) -> tuple[Floats, Floats]:
-        """Return P(counts) and E[theta | counts], flattened."""
+        """Return P(counts), flattened, and the means given the counts, shape (ploidy, vectors)."""
         known = self._at(u)
-        return known.P, known.theta
+        return known.P, known.theta_means
 
     def _at(self, u: float) -> _AtAlpha:
         if u not in self._known:
             while len(self._known) >= self._n_remembered():
                 del self._known[next(iter(self._known))]
-            sums = np.zeros((1, 2))
+            sums = np.zeros((1 + self._ploidy, 1))
             for nodes, *tables in self.law.pmf_blocks(u):
                 pmfs, weights = [pmf for _, pmf in tables], self.law.weights[nodes]
-                both = weights, weights * self.law.theta[nodes]
-                sums = sums + np.stack([joint_table(pmfs, each).ravel() for each in both], axis=-1)
-            self._known[u] = _AtAlpha(sums[:, 0], sums[:, 1] / sums[:, 0])
+                functions = theta_functions(self.law.theta[nodes], self._ploidy)
+                each = [weights, *(weights * functions)]
+                sums = sums + np.stack([joint_table(pmfs, row).ravel() for row in each])
+            self._known[u] = _AtAlpha(sums[0], sums[1:] / sums[0])
         return self._known[u]
 
     def _n_remembered(self) -> int:
         """Return the number of alphas that are remembered."""
         of_cuts = 8 * (sum(self.law.sizes) + 1 if self.by_total else 1) * len(self._cuts)
-        return max(_FEWEST_ALPHAS, int(_MOST_NUMBERS / (2 * n_entries(self.law.sizes) + of_cuts)))
+        of_vectors = (1 + self._ploidy) * n_entries(self.law.sizes)
+        return max(_FEWEST_ALPHAS, int(_MOST_NUMBERS / (of_vectors + of_cuts)))
 
     def omission(self, u: float, number: int) -> Omission:
         """Return the omission probabilities for the cut with that index."""
@@ -113,10 +115,13 @@ class SharedTables:
     n : int
         The largest number of cases of all classes together.
     by_total : bool
+    ploidy : int, default=1
     """
 
-    def __init__(self, nodes: tuple[Floats, Floats], n: int, *, by_total: bool) -> None:
-        self._nodes, self._by_total = nodes, by_total
+    def __init__(
+        self, nodes: tuple[Floats, Floats], n: int, *, by_total: bool, ploidy: int = 1
+    ) -> None:
+        self._nodes, self._by_total, self._ploidy = nodes, by_total, ploidy
         self._pmfs = PmfTables(nodes[0], n)
         self._tables: dict[tuple[int, ...], SharedTable] = {}
 
@@ -124,7 +129,7 @@ class SharedTables:
         """Return the table of features with these numbers of known values."""
         if sizes not in self._tables:
             law = CountLaw(sizes, *self._nodes, self._pmfs)
-            self._tables[sizes] = SharedTable(law, by_total=self._by_total)
+            self._tables[sizes] = SharedTable(law, by_total=self._by_total, ploidy=self._ploidy)
         return self._tables[sizes]
 
 
@@ -151,8 +156,8 @@ class SharedTerms:
 
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:  # noqa: ARG002
         """Return the terms at one alpha = 1 / u."""
-        table, theta = (each[self.places] for each in self.shared.tables(u))
+        P, means = self.shared.tables(u)
         omission = self.shared.omission(u, self.number)
         if not self.shared.by_total:
             omission = self.shared.overall(u, self.number)
-        return Terms(np.log(table), theta, omission)
+        return Terms(np.log(P[self.places]), means.take(self.places, axis=1), omission)

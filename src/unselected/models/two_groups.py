@@ -25,7 +25,7 @@ from unselected.models.mixed_products import TOGETHER, MixedProducts
 from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum, trapezoid
 
 # Ends of the variable t of the rule: less than 1e-40 of the prior is outside.
-_FARTHEST = 4.2
+FARTHEST = 4.2
 # Allowed change when every second node of t, or of alpha, is left out. In t the error of the full
 # rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
 _TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
@@ -115,7 +115,7 @@ class FractionPrior:
         def log_density(t: Floats) -> Floats:
             return np.asarray(self.log_density(t) + log_likelihood(self.fractions(t)))
 
-        return trapezoid(log_density, -_FARTHEST, _FARTHEST, refinement, _TOLERANCE)
+        return trapezoid(log_density, -FARTHEST, FARTHEST, refinement, _TOLERANCE)
 
     def few_nodes(self) -> tuple[Floats, Floats]:
         """Return t at the midpoints of equal parts of log(pi), and at infinity, where pi is 1.
@@ -235,7 +235,7 @@ class TwoGroups:
 
     def _rule(self, log_likelihood: LogLikelihood) -> tuple[Floats, Floats]:
         if not self._prior.coarse:
-            some = log_likelihood(self._prior.fractions(np.linspace(-_FARTHEST, _FARTHEST, 9)))
+            some = log_likelihood(self._prior.fractions(np.linspace(-FARTHEST, FARTHEST, 9)))
             if np.all(np.isneginf(some)):
                 return np.zeros(1), np.full(1, -np.inf)  # where the data are impossible
         return self._prior.integrate(log_likelihood, self._refinement)

@@ -24,6 +24,57 @@ _LARGE_Z = 20.0
 _NEGLIGIBLE = 45.0
 
 
+def theta_functions(theta: Floats, n_draws: int) -> Floats:
+    """Return theta, and for two draws also theta (1 - theta), along a new first axis.
+
+    Their means given the counts are what the probabilities of so many further draws depend on.
+    """
+    return np.stack([theta, theta * (1.0 - theta)][:n_draws])
+
+
+def log_further_draws(means: Floats, ones: Ints, n: Ints, u: float | Floats) -> Floats:
+    """Return log P(0, 1, ... of further draws of a class are ones | counts).
+
+    Given theta, the rate is Beta(alpha theta + I, alpha (1 - theta) + n - I). With alpha = 1 / u
+    one further draw is a one with probability (theta + I u) / (1 + n u), averaged over theta. Two
+    are both ones with probability
+
+        (theta + I u) (theta + (I + 1) u) / ((1 + n u) (1 + (n + 1) u)),
+
+    and likewise for one of them or none.
+
+    Parameters
+    ----------
+    means : array of shape (draws, ...)
+        Of `theta_functions` given the counts.
+    ones, n : arrays of int
+        I and n of a class; they broadcast with the means.
+    u : float or array
+
+    Returns
+    -------
+    logs : array of shape (draws + 1, ...)
+
+    Examples
+    --------
+    >>> half = theta_functions(np.array(0.5), 2)
+    >>> np.exp(log_further_draws(half, np.array(3), np.array(4), 0.0)).round(12).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    theta, zeros = means[0], n - ones
+    log_total = np.log1p(n * u)
+    if len(means) == 1:
+        one, zero = theta + ones * u, (1.0 - theta) + zeros * u
+        return np.stack([np.log(zero) - log_total, np.log(one) - log_total])
+    both = means[1]  # E[theta (1 - theta)], so that nothing cancels in the squares
+    two = (theta - both) + (2 * ones + 1) * u * theta + ones * (ones + 1) * u**2
+    none = ((1.0 - theta) - both) + (2 * zeros + 1) * u * (1.0 - theta)
+    none = none + zeros * (zeros + 1) * u**2
+    mixed = 2.0 * (both + u * (zeros * theta + ones * (1.0 - theta)) + ones * zeros * u**2)
+    log_total = log_total + np.log1p((n + 1) * u)
+    return np.stack([np.log(each) - log_total for each in (none, mixed, two)])
+
+
 def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:
     """Return log P(I = i | theta, alpha = 1/u) for i = 0..n_c, one row per theta.
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaln
 
 from unselected._typing import Floats, Ints
-from unselected.numerics.beta_binomial import log_rising
+from unselected.numerics.beta_binomial import log_rising, theta_functions
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 
 # How far from the middle of the nodes that are summed the peak may be.
@@ -58,14 +58,18 @@ def log_counts_and_theta(
     u: float,
     refinement: int = 1,
     accuracy: Accuracy = EXACT,
+    n_draws: int = 1,
 ) -> tuple[Floats, Floats]:
-    """Return log P(I_1, ..., I_G | alpha = 1 / u) and E[theta | counts] of vectors (G, v).
+    """Return log P(I_1, ..., I_G | alpha = 1 / u) of vectors (G, v), and means given the counts.
 
-    >>> logs, theta = log_counts_and_theta(np.array([[2], [3]]), (4, 5), 0.0)
-    >>> round(float(theta[0]), 9) == round(6 / 11, 9)
+    The means are those of `theta_functions`, shape (draws, v).
+
+    >>> logs, means = log_counts_and_theta(np.array([[2], [3]]), (4, 5), 0.0)
+    >>> round(float(means[0, 0]), 9) == round(6 / 11, 9)
     True
     """
-    nodes, weights = gauss_legendre(n_nodes(sizes, u, accuracy.per_root) * refinement)
+    n_theta = n_nodes(sizes, u, accuracy.per_root, n_draws)
+    nodes, weights = gauss_legendre(n_theta * refinement)
     places, logs = _around_peak(ones, sizes, u, nodes, accuracy.each_side * refinement, refinement)
     logs += np.log(weights)[places]
     top = logs.max(axis=1, keepdims=True, initial=-np.inf)
@@ -75,10 +79,13 @@ def log_counts_and_theta(
     log_orders = np.sum(-betaln(n - ones + 1.0, ones + 1.0) - np.log(n + 1.0), axis=0)
     falling = sum(float(log_rising(np.array(1.0), np.array(n_g), u)) for n_g in sizes)
     log_counts = top[:, 0] + np.log(total) + log_orders - falling
-    return log_counts, np.sum(terms * nodes[places], axis=1) / total
+    means = [np.sum(terms * each[places], axis=1) for each in theta_functions(nodes, n_draws)]
+    return log_counts, np.stack(means) / total
 
 
-def n_nodes(sizes: tuple[int, ...], u: float, per_root: float = EXACT.per_root) -> int:
+def n_nodes(
+    sizes: tuple[int, ...], u: float, per_root: float = EXACT.per_root, n_draws: int = 1
+) -> int:
     """Return a number of nodes of theta that is enough.
 
     The n_g cases of a class tell no more of theta than n_g / (1 + n_g u) independent ones. The
@@ -88,7 +95,7 @@ def n_nodes(sizes: tuple[int, ...], u: float, per_root: float = EXACT.per_root) 
     (116, 116)
     """
     equivalent = sum(n / (1.0 + n * u) for n in sizes)
-    least = theta_nodes(min(sum(sizes), int(equivalent) + 64), per_root)
+    least = theta_nodes(min(sum(sizes), int(equivalent) + 64) + n_draws - 1, per_root)
     step = 1 << max(0, least.bit_length() - 5)
     return math.ceil(least / step) * step
 

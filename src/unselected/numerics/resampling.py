@@ -40,8 +40,8 @@ class Resampled(NamedTuple):
         return Resampled(self.value - other.value, self.draws - other.draws)
 
     def estimate(self, level: float) -> Estimate:
-        """Return the number with the central interval of the resamples."""
-        low, high = np.quantile(self.draws, [(1 - level) / 2, (1 + level) / 2])
+        """Return the number with the central interval of the resamples; NaN are left out."""
+        low, high = np.nanquantile(self.draws, [(1 - level) / 2, (1 + level) / 2])
         return Estimate(self.value, float(low), float(high), level)
 
 
@@ -80,6 +80,14 @@ class Resamples:
         n_units = int(unit_of.max()) + 1
         picks = np.random.default_rng(seed).integers(n_units, size=(n_resamples, n_units))
         return cls(unit_of, picks)
+
+    def weights(self, which: slice) -> Floats:
+        """Return how often each case is in some of the resamples, shape (n_which, n)."""
+        picks = self.picks[which]
+        n_units = picks.shape[1]
+        rows = np.arange(len(picks))[:, np.newaxis]
+        times = np.bincount((rows * n_units + picks).ravel(), minlength=len(picks) * n_units)
+        return times.reshape(len(picks), n_units)[:, self.unit_of].astype(np.float64)
 
     def mean(self, per_case: NDArray[Any]) -> Resampled:
         """Return the mean of one number for each case."""

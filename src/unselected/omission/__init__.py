@@ -5,8 +5,10 @@ Public modules
 binary   binary features, two classes
 count_tables  binary features, several classes or given their totals
 factor   real-valued features with latent factors
+laws     real-valued features that were selected by another score
 many_cases  binary features, many cases
 mixture  binary features with latent groups of cases
 several_classes  binary features, three or more classes, or two given their totals
 real     real-valued features, classes or a real response
+table    the omission probability as a function of tau
 """

@@ -13,10 +13,14 @@ _ROWS = 1 << 13
 def log_real_omission(u: Floats, event: RealEvent) -> Floats:
     """Return log P(a feature is at most at the cut | tau^2 = u), shape (nodes, patterns).
 
+    Where another score has a law, it gives these and those of being below the cut, (nodes, 2).
+
     >>> event = RealEvent(0.5, "|COR|", np.array([[4.0]]), np.array([7.0]), np.array([10]))
     >>> round(float(np.exp(log_real_omission(np.array([0.0]), event)[0, 0])), 6)  # a t test
     0.829529
     """
+    if event.law is not None:
+        return event.law.log_omitted(u)
     rows = max(1, _ROWS // event.nu.size)
     blocks = [u[start : start + rows] for start in range(0, u.size, rows)]
     return np.concatenate([_log_at(block, event) for block in blocks])

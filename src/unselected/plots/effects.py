@@ -35,6 +35,15 @@ _OF_A_CLASS = {
 }
 
 
+def effect_words(kind: str, *, several: bool = False) -> str:
+    """Return what a kind of effect is called, of one of several classes too.
+
+    >>> effect_words("mean_difference"), effect_words("rate_difference", several=True)
+    ('Standardized mean difference', 'Difference of rates from the mean of classes')
+    """
+    return _WORDS[kind] + (" from the mean of classes" if several else "")
+
+
 @dataclass(eq=False, repr=False)
 class EffectsDisplay(Display):
     """Effects of the kept features under the posterior, against those at face value.
@@ -146,7 +155,7 @@ class EffectsDisplay(Display):
             naive, mean, s=16, color=DARK, label="posterior mean", zorder=3, **style
         )
         words = self._words()
-        ax.set(xlabel=f"{words} at face value", ylabel=f"{words}, posterior")
+        ax.set(xlabel=f"{words},\nat face value", ylabel=f"{words},\nposterior")
         tidy(ax)
         legend_above(ax, columns=3)
         return self

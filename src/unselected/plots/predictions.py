@@ -25,10 +25,12 @@ from unselected.plots.style import (
 def class_words(pos_label: Any) -> str:
     """Return the name of the class that probabilities are of; None is the most probable one.
 
-    >>> class_words("tumour"), class_words(None)
-    ('class tumour', 'the most probable class')
+    >>> class_words("tumour"), class_words(1), class_words(None)
+    ('tumour', 'class 1', 'the most probable class')
     """
-    return "the most probable class" if pos_label is None else f"class {pos_label}"
+    if pos_label is None:
+        return "the most probable class"
+    return str(pos_label) if isinstance(pos_label, str) else f"class {pos_label}"
 
 
 def probabilities(name: str, values: Any, n: int) -> Floats:

@@ -4,7 +4,7 @@ Colours differ in lightness as well as in hue, and lines in their dashes and mar
 picture can be printed in grey.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,3 +169,70 @@ def circle_entry(label: str, face: str, edge: str) -> Line2D:
     entry = Line2D([], [], linestyle="", marker="o", markersize=5.5, label=label)
     entry.set(markerfacecolor=face, markeredgecolor=edge)
     return entry
+
+
+# What the methods of a comparison are called in pictures, where that is not their name.
+_LABELS = {
+    "corrected": "ours",
+    "uncorrected": "ours, uncorrected",
+    "SelectKBest + GaussianNB": "naive Bayes",
+    "SelectKBest + BernoulliNB": "naive Bayes",
+    "SelectKBest + GaussianNB, sigmoid ensemble": "naive Bayes, calibrated",
+    "SelectKBest + BernoulliNB, sigmoid ensemble": "naive Bayes, calibrated",
+    "SelectKBest + LogisticRegression": "logistic regression",
+    "SelectKBest + LinearRegression": "least squares",
+    "SelectKBest + BayesianRidge": "Bayesian ridge",
+    "LassoCV": "lasso",
+    "RidgeCV": "ridge",
+}
+
+
+def method_label(method: str) -> str:
+    """Return what a method of a comparison is called in pictures.
+
+    >>> method_label("corrected"), method_label("LassoCV"), method_label("mine")
+    ('ours', 'lasso', 'mine')
+    """
+    return _LABELS.get(method, method)
+
+
+def method_rows(ax: Axes, methods: Sequence[str]) -> Floats:
+    """Give each method a row, the first at the top, with its label; return the heights."""
+    return named_rows(ax, [method_label(method) for method in methods])
+
+
+def named_rows(ax: Axes, names: Sequence[str]) -> Floats:
+    """Give each name a row, the first at the top, on a faint line; return the heights."""
+    places = np.arange(len(names), dtype=np.float64)[::-1]
+    ax.set_yticks(places.tolist(), [shortened(name) for name in names], fontsize=SMALL)
+    ax.set_ylim(-0.7, len(names) - 0.3)
+    ax.tick_params(axis="y", length=0)
+    ax.hlines(places, 0, 1, transform=ax.get_yaxis_transform(), color=PALE, linewidth=0.6, zorder=0)
+    return places
+
+
+def shortened(name: str, most: int = 26) -> str:
+    """Return a name that fits beside a picture.
+
+    >>> shortened("a name that is much too long for a row")
+    'a name that is much too l…'
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def curve_style(place: int) -> dict[str, Any]:
+    """Return the properties of one of several curves: the first, ours, is the strongest."""
+    if place == 0:
+        return {"color": DARK, "linewidth": 2.2, "zorder": 3}
+    style = (METHOD_STYLES["uncorrected"], *_OTHER_STYLES)[(place - 1) % (1 + len(_OTHER_STYLES))]
+    return {**style.line(), "linewidth": 1.4, "zorder": 2}
+
+
+def class_looks(n_classes: int) -> list[dict[str, Any]]:
+    """Return a colour and a marker for each class; those of a single one are the strongest."""
+    styles = [Style(DARK, "-", "o", filled=True), METHOD_STYLES["uncorrected"], *_OTHER_STYLES]
+    size = 6 if n_classes == 1 else 4.5
+    return [
+        {"color": style.color, "marker": style.marker, "markersize": size}
+        for style in (styles[i % len(styles)] for i in range(n_classes))
+    ]

@@ -1,6 +1,6 @@
 """One self-contained HTML page on a data set: a verdict, the kept features, calibration, pictures.
 
-No network, no scripts: pictures are inline SVG and styles are in the page.
+No network: pictures are inline SVG, and style and script are in the page.
 """
 
 from unselected.report.classes import Findings, examine
@@ -32,9 +32,9 @@ def report(
     -------
     html : str
     """
-    return page(title, findings.verdict(), findings.sections())
+    return page(title, findings.first_screen(), findings.sections())
 
 
 def verdict(findings: Findings | RegressionFindings) -> list[str]:
-    """Return what the numbers mean, in sentences."""
-    return findings.verdict()
+    """Return what the numbers mean in two sentences, and what to know before believing them."""
+    return [*findings.verdict(), *findings.cautions()]

@@ -1,7 +1,6 @@
 """What a page says of an average over models of classes alone: `SelectiveClassifier`."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +9,8 @@ from unselected._typing import Floats
 from unselected.dependence.diagnosis import Writer
 from unselected.estimators.classifier import SelectiveClassifier
 from unselected.fitted.stack import FittedStack
-from unselected.report.cases import cases_section
-from unselected.report.page import paragraph, percent, table
-from unselected.report.shared import effect_figures
+from unselected.report.cases import cases_table
+from unselected.report.page import Figure, paragraph, percent, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +74,11 @@ class AverageOfModels:
 
     def sections(self) -> list[tuple[str, str]]:
         """Return headings, and the HTML under each."""
-        cases = cases_section(self.corrected.classes_, self.y, self.probability)
-        return [("Cases", cases), ("What was learned from cases left out", self._learned())]
+        return [("What was learned from cases left out", self._learned())]
+
+    def cases_table(self) -> str:
+        """Return a table of the cases."""
+        return cases_table(self.corrected.classes_, self.y, self.probability)
 
     def _learned(self) -> str:
         header = (
@@ -109,6 +110,6 @@ class AverageOfModels:
             paragraph(" ".join(self.corrected.in_words())) + table(header, rows) + paragraph(words)
         )
 
-    def figures(self) -> list[tuple[str, Any]]:
-        """Return pictures of the effects, with captions."""
-        return effect_figures(self.corrected)
+    def figures(self) -> list[Figure]:
+        """Return pictures of a posterior, with captions: there are none."""
+        return []

@@ -16,7 +16,7 @@ from unselected.estimators.gaussian import SelectiveGaussianNB
 from unselected.report.page import decimals, folded_table, paragraph
 
 # How many cases a page lists.
-_MOST_CASES = 100
+_MOST_CASES = 1000
 LEVEL = 0.9
 
 
@@ -56,23 +56,19 @@ class CaseIntervals:
         own = (values[np.arange(y.size), guess] for values in found)
         return cls(fitted.classes_, y, guess, *own)
 
-    def section(self) -> str:
-        """Return what is said of the cases, and a table of them."""
+    def table(self) -> str:
+        """Return what is said of the intervals, and a table of the cases."""
         open_cases = int(np.sum(self.lower < 0.5)) if self.classes.size == 2 else None
-        rows = [self._cells(i) for i in range(min(self.y.size, _MOST_CASES))]
-        more = self.y.size - len(rows)
+        order = np.argsort(self.probability * np.where(self.guess == self.y, 1.0, -1.0))
+        rows = [self._cells(i) for i in order[:_MOST_CASES].tolist()]
         header = ("case", "class", "most probable class", "its probability", "from", "to")
-        return (
-            paragraph(
-                "Each case is predicted by the corrected classifier, fitted without its fold, one "
-                f"of {N_FOLDS}. The probability depends on how related the features are to the "
-                "class, which is known only up to its posterior. The interval holds "
-                f"{100.0 * LEVEL:g} % of the posterior of the probability."
-                + ("" if open_cases is None else f" {_in_words(open_cases, self.y.size)}")
-            )
-            + folded_table(header, rows)
-            + (paragraph(f"and {more} more.") if more else "")
-        )
+        return paragraph(
+            f"The table has predictions by fits without one of {N_FOLDS} folds, with intervals. "
+            "The probability depends on how related the features are to the class, which is known "
+            "only up to its posterior. The interval holds "
+            f"{100.0 * LEVEL:g} % of the posterior of the probability."
+            + ("" if open_cases is None else f" {_in_words(open_cases, self.y.size)}")
+        ) + folded_table(_counted(len(rows), self.y.size), header, rows)
 
     def _cells(self, i: int) -> tuple[str, ...]:
         numbers = (self.probability[i], self.lower[i], self.upper[i])
@@ -80,7 +76,7 @@ class CaseIntervals:
         return (str(i + 1), *labels, *map(decimals, numbers))
 
 
-def cases_section(classes: NDArray[Any], y: NDArray[np.intp], probability: Floats) -> str:
+def cases_table(classes: NDArray[Any], y: NDArray[np.intp], probability: Floats) -> str:
     """Return a table of cases with cross-validated probabilities, those in doubt first.
 
     Parameters
@@ -105,16 +101,14 @@ def cases_section(classes: NDArray[Any], y: NDArray[np.intp], probability: Float
     ]
     header = ("case", "class", "its probability", "most probable class", "its probability")
     n_wrong = int(np.sum(guess != y))
-    more = y.size - len(rows)
-    return (
-        paragraph(
-            "Each case is predicted by fits without its fold; probabilities are means over the "
-            f"repetitions. {n_wrong} of {y.size} cases are of another class than the most probable "
-            "one. The cases whose class was least probable come first: look at these."
-        )
-        + folded_table(header, rows)
-        + (paragraph(f"and {more} more.") if more else "")
-    )
+    return paragraph(
+        f"{n_wrong} of {y.size} cases are of another class than the most probable one. The cases "
+        "whose class was least probable come first: look at these."
+    ) + folded_table(_counted(len(rows), y.size), header, rows)
+
+
+def _counted(n_shown: int, n: int) -> str:
+    return f"Table of {n_shown} of {n} cases" if n_shown < n else f"Table of {n} cases"
 
 
 def _in_words(n_open: int, n: int) -> str:

@@ -1,6 +1,7 @@
 """A data set with classes: both classifiers on all cases, cross-validated, and a page on them."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,40 +10,57 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unselected._typing import Floats
-from unselected.calibration import DecileRow, decile_table, most_probable
+from unselected.calibration import DecileRow, decile_table
 from unselected.dependence.diagnosis import Writer, as_keyword
 from unselected.estimators.added_value import AddedValue
 from unselected.estimators.classifier import SelectiveClassifier
-from unselected.experiments import ComparisonRow, class_added_value, compare, comparison_table
-from unselected.experiments.folds import by_method
-from unselected.experiments.usual_classifiers import OurClassifier
-from unselected.plots import ProbabilityScatterDisplay, ReliabilityDisplay
+from unselected.experiments import (
+    ComparisonRow,
+    Stability,
+    best_in_words,
+    class_added_value,
+    compare,
+    comparison_table,
+    selection_stability,
+)
+from unselected.experiments.added_value import can_tell_added_value
+from unselected.experiments.folds import OURS, by_method
+from unselected.experiments.usual_classifiers import FREQUENCIES, OurClassifier
+from unselected.plots.methods import CLASS_MEASURES
+from unselected.plots.style import method_label
 from unselected.report.averages import AverageOfModels
 from unselected.report.cases import CaseIntervals
+from unselected.report.class_pictures import ClassPictures
 from unselected.report.page import (
+    Figure,
+    FirstScreen,
     decimals,
     digits,
+    folded_table,
     method_section,
     paragraph,
     percent,
     pictures,
     settings_table,
-    table,
+    wide_picture,
 )
 from unselected.report.paper_models import PaperModel
 from unselected.report.shared import (
     BOTH,
     added_sections,
     added_sentences,
-    best_sentence,
     coding_of,
     column_names,
-    comparison_table_of,
+    effect_figures,
     feature_table,
+    features_pictures,
     interval_of_mean,
-    kept_sentence,
+    kept_words,
+    methods_section,
     preselected_sentences,
     settings_of,
+    stability_figures,
+    with_ours,
 )
 
 # A log loss this much above that of the class frequencies is not chance.
@@ -50,10 +68,13 @@ _MUCH_WORSE = 0.05
 # What is shown of a feature in each class: the first of these that its description has.
 _SEEN = {
     "ones": "ones in {}",
+    "copies": "copies in {}",
     "centers": "typical value in {} (n known)",
     "means": "mean in {} (n known)",
 }
-# The same at the means of the covariates.
+# What shares are of.
+_SHARES = {"ones": "cases", "copies": "alleles"}
+# What was seen at the means of the covariates.
 _ADJUSTED = {"centers": "adjusted typical value in {}", "means": "adjusted mean in {}"}
 
 
@@ -76,47 +97,81 @@ class Findings:
     own: PaperModel | AverageOfModels
     added: AddedValue | None = None
 
+    stability: Stability | None = None
+
+    @property
+    def pictures(self) -> ClassPictures:
+        """The pictures of the cross-validated probabilities."""
+        return ClassPictures(self.corrected.classes_, self.y, self.probability, self.rows)
+
     def verdict(self) -> list[str]:
-        """Return what the numbers mean, in sentences."""
-        corrected, uncorrected = (self.rows[method] for method in BOTH)
-        n = self.y.size
-        sentences = [
-            f"{kept_sentence(self.corrected)} In cross-validation the classifier was "
-            f"wrong in {percent(corrected.actual_error.value)} of cases.",
-            "Without correcting for the selection, the expected error rate was "
-            f"{percent(uncorrected.expected_error.value)}; {_judged(uncorrected, n)}. With the "
-            f"correction it was {percent(corrected.expected_error.value)}; "
-            f"{_judged(corrected, n)}.",
-        ]
-        if _is_overconfident(corrected, n):
+        """Return what the numbers mean, in two sentences."""
+        ours, uncorrected = self.rows[OURS], self.rows.get("uncorrected")
+        without = ""
+        if uncorrected is not None:
+            expected = percent(uncorrected.expected_error.value)
+            without = f" (without the correction for selection, in {expected})"
+        first = (
+            f"With {kept_words(self.corrected)}, the classifier was wrong in "
+            f"{percent(ours.actual_error.value)} of cases left out, and expected to be in "
+            f"{percent(ours.expected_error.value)}{without}: {_judged(ours, self.y.size)}."
+        )
+        return [first, *filter(None, [best_in_words(self.rows, called=method_label)])]
+
+    def cautions(self) -> list[str]:
+        """Return what a reader must know before believing the verdict."""
+        sentences = preselected_sentences(self.corrected, "the actual error rates", "low")
+        if _is_overconfident(self.rows[OURS], self.y.size):
             sentences.append(
                 "The overconfidence that remains after the correction does not come from the "
                 f"selection. {self.own.on_overconfidence}"
             )
-        frequencies = self.rows.get("class frequencies")
-        loss = corrected.log_loss.value
+        frequencies = self.rows.get(FREQUENCIES)
+        loss = self.rows[OURS].log_loss.value
         if frequencies is not None and loss > frequencies.log_loss.value + _MUCH_WORSE:
             sentences.append(
                 "Its probabilities were worse than the class frequencies alone, with a log loss of "
                 f"{loss:.3f} against {frequencies.log_loss.value:.3f}: where it was wrong it was "
                 f"far too confident. {self.own.on_failure}"
             )
-        sentences += added_sentences(self.added)
-        sentences += preselected_sentences(self.corrected, "the actual error rates", "low")
-        return [*sentences, best_sentence(self.rows, "log_loss", "log loss", -1)]
+        return sentences + added_sentences(self.added)
+
+    def first_screen(self) -> FirstScreen:
+        """Return verdict, reliability, promises and features."""
+        drawn = self.pictures
+        figures = [drawn.reliability(), drawn.promised(), *self._feature_figures(slice(1))]
+        return FirstScreen(self.verdict(), self.cautions(), figures)
+
+    def _feature_figures(self, which: slice) -> list[Figure]:
+        labels = self.pictures.labels
+        between = f"{labels[1]} less {labels[0]}" if len(labels) == 2 else ""
+        return features_pictures(self.corrected, self.names, between, which=which)
 
     def sections(self) -> list[tuple[str, str]]:
-        """Return the headings below the verdict, and the HTML under each."""
+        """Return the headings below the first screen, and the HTML under each."""
+        drawn = self.pictures
+        method = method_section(
+            "class", self.own.on_dependence, adjusted=coding_of(self.corrected) is not None
+        )
         return [
-            ("Pictures", pictures(_figures(self))),
-            *added_sections(self.added, coding_of(self.corrected)),
             ("Methods compared", _comparison(self)),
-            ("Selected features", _features(self)),
+            ("Order and decisions", pictures(drawn.curves())),
+            ("Selected features", self._features()),
+            ("Cases", wide_picture(*drawn.cases()) + self.own.cases_table()),
+            *added_sections(self.added, coding_of(self.corrected)),
             ("Calibration", _calibration(self)),
             *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            ("Method", method_section("class", self.own.on_dependence, adjusted=bool(self.added))),
+            ("Method", method),
         ]
+
+    def _features(self) -> str:
+        figures = [
+            *stability_figures(self.stability, self.names),
+            *effect_figures(self.corrected),
+            *self._feature_figures(slice(1, None)),
+        ]
+        return pictures(figures) + _feature_table(self)
 
 
 def examine(
@@ -129,9 +184,12 @@ def examine(
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
+    methods: Sequence[str] | None = None,
     seed: int = 0,
+    n_jobs: int | None = None,
     provenance: dict[str, Any] | None = None,
     progress: bool = False,
+    on_fit: Callable[[float], None] | None = None,
     writer: Writer = as_keyword,
 ) -> Findings:
     """Fit a classifier, and cross-validate it with and without correction.
@@ -150,10 +208,16 @@ def examine(
         Names of the columns of X.
     n_splits, n_repeats, seed
         Of the cross-validation.
+    methods : sequence of str, default=None
+        What to compare with, see `unselected.experiments.compare`; "corrected" is always run.
+    n_jobs : int, default=None
+        Processes of the cross-validation; no number depends on it.
     provenance : dict, default=None
         More settings to show: the input file, its hash.
     progress : bool
         Show it on stderr.
+    on_fit : callable, default=None
+        Told how many seconds the fit to all cases took, before the cross-validation starts.
     writer : callable
         How advice writes a parameter and its value; by default as a Python keyword.
 
@@ -161,9 +225,11 @@ def examine(
     -------
     findings : Findings
     """
-    grouped = {} if groups is None else {"groups": groups}
+    grouped, start = {} if groups is None else {"groups": groups}, time.monotonic()
     corrected = clone(classifier).set_params(correct_selection=True)
     corrected.fit(X, y, covariates=covariates, **grouped)
+    if on_fit is not None:
+        on_fit(time.monotonic() - start)
     coding = coding_of(corrected)
     names = column_names(corrected, names)
     records = compare(
@@ -175,7 +241,9 @@ def examine(
         covariates=covariates,
         n_splits=n_splits,
         n_repeats=n_repeats,
+        methods=with_ours(methods),
         seed=seed,
+        n_jobs=n_jobs,
         progress=progress,
     )
     together = "" if groups is None else ", groups kept together"
@@ -190,13 +258,14 @@ def examine(
         names=names,
         y=codes,
         probability=probability,
-        rows={row.method: row for row in comparison_table(records, y, seed=seed)},
+        rows={row.method: row for row in comparison_table(records, y, groups=groups, seed=seed)},
         settings=settings_of(classifier, coding, seed, folds, provenance),
+        stability=selection_stability(corrected, X, y, covariates=covariates, seed=seed),
         own=_own_findings(
             corrected, X, y, covariates, probability["corrected"], groups is not None, writer
         ),
         added=None
-        if coding is None
+        if coding is None or not can_tell_added_value(records)
         else class_added_value(records, y, coding.names, groups=groups, seed=seed),
     )
 
@@ -228,10 +297,10 @@ def _judged(row: ComparisonRow, n: int) -> str:
     if _is_overconfident(row, n):
         times = actual.value / expected if expected > 0 else float("inf")
         much = f"{times:.1f} times" if np.isfinite(times) else "infinitely many times"
-        return f"the actual one was {much} as high, so the probabilities are overconfident"
+        return f"the probabilities are overconfident, with {much} the errors expected"
     if expected > max(actual.high, interval_of_mean(actual, n)[1]):
-        return "the actual one was lower, so the probabilities are underconfident"
-    return "that differs from the actual one by no more than chance"
+        return "the probabilities are underconfident"
+    return "that agrees, but for chance, so the probabilities can be trusted"
 
 
 def _is_overconfident(row: ComparisonRow, n: int) -> bool:
@@ -247,17 +316,25 @@ def _is_overconfident(row: ComparisonRow, n: int) -> bool:
 def _comparison(findings: Findings) -> str:
     shown = {
         "log_loss": ("log loss", decimals),
-        "squared_error": ("squared error", decimals),
+        "auc": ("AUC", decimals),
         "actual_error": ("error", decimals),
         "expected_error": ("expected error", decimals),
+        "squared_error": ("squared error", decimals),
     }
-    return paragraph(
-        "Cross-validated, with selection inside every fold for every method; 95 % intervals from "
-        "resampling the cases. Probabilities can be trusted if expected and actual error agree."
-    ) + comparison_table_of(findings.rows, shown)
+    several = (
+        " AUC is the mean over classes, each against all others."
+        if findings.corrected.classes_.size > 2
+        else ""
+    )
+    words = (
+        "All methods are fitted in the same folds, with everything that they select or tune inside "
+        "the fold. Bars are 95 % intervals from 999 bootstrap samples of the cases; differences "
+        f"are paired by case, and orange where 0 is outside.{several}"
+    )
+    return methods_section(findings.rows, CLASS_MEASURES, shown, words)
 
 
-def _features(findings: Findings) -> str:
+def _feature_table(findings: Findings) -> str:
     model = findings.corrected
     adjusted = coding_of(model) is not None
     described = model.panel().predictor.fitted.describe(model.scores_)
@@ -276,9 +353,10 @@ def _kind_of(told: dict[str, Any]) -> str:
 def _seen(told: dict[str, Any]) -> list[str]:
     """Return what was seen of a feature in each class."""
     kind = _kind_of(told)
+    if kind in _SHARES:
+        shares = zip(told[kind], told[_SHARES[kind]], strict=True)
+        return [f"{ones} of {n}" for ones, n in shares]
     each = zip(told[kind], told["cases"], strict=True)
-    if kind == "ones":
-        return [f"{ones} of {n}" for ones, n in each]
     return [f"{digits(value)} ({n})" for value, n in each]
 
 
@@ -288,58 +366,27 @@ def _adjusted(told: dict[str, Any]) -> list[str]:
 
 
 def _calibration(findings: Findings) -> str:
-    tables = [decile_table(*_judged_cases(findings, method)) for method in BOTH]
-    header = ("probability", *("cases", "mean prediction", "actual fraction") * 2)
+    drawn = findings.pictures
+    methods = [name for name in BOTH if name in findings.rows]
+    tables = [decile_table(*drawn.judged(method)) for method in methods]
+    header = ["probability"]
+    for method in methods:
+        name = f", {method_label(method)}"
+        header += [f"cases{name}", f"mean prediction{name}", f"actual fraction{name}"]
     rows = [
-        (f"{left.low:.1f} to {left.high:.1f}", *_cells(left), *_cells(right))
-        for left, right in zip(*tables, strict=True)
+        (f"{each[0].low:.1f} to {each[0].high:.1f}", *(c for row in each for c in _cells(row)))
+        for each in zip(*tables, strict=True)
     ]
-    classes = findings.corrected.classes_
-    event = str(classes[1]) if classes.size == 2 else "the most probable class"
-    return paragraph(
-        f"Cross-validated probabilities of {event}, in ten categories: first corrected, then "
-        "uncorrected. For calibrated probabilities, mean prediction and actual fraction agree."
-    ) + table(header, rows)
-
-
-def _judged_cases(findings: Findings, method: str) -> tuple[NDArray[Any], Floats]:
-    """Return whether a class occurred, and its probability: second of two, or most probable."""
-    rows = findings.probability[method]
-    return (findings.y, rows[:, 1]) if rows.shape[1] == 2 else most_probable(findings.y, rows)
+    words = (
+        f"Cross-validated probabilities of {drawn.event}, in ten categories. For calibrated "
+        "probabilities, mean prediction and actual fraction agree."
+    )
+    both = [drawn.reliability("uncorrected"), drawn.scatter()] if len(methods) == 2 else []
+    figures = pictures([*both, *findings.own.figures()])
+    return paragraph(words) + figures + folded_table("Table of ten categories", header, rows)
 
 
 def _cells(row: DecileRow) -> tuple[str, str, str]:
     if row.mean_prediction is None or row.actual_fraction is None:
         return "0", "", ""
     return str(row.count), f"{row.mean_prediction:.3f}", f"{row.actual_fraction:.3f}"
-
-
-def _figures(findings: Findings) -> list[tuple[str, Any]]:
-    figures: list[tuple[str, Any]] = [
-        (f"Reliability, {method}", _reliability(findings, method)) for method in BOTH
-    ]
-    figures.append(("Each case with and without correction", _scatter(findings)))
-    return figures + findings.own.figures()
-
-
-def _reliability(findings: Findings, method: str) -> ReliabilityDisplay:
-    """Return the reliability curve; its band is seeded, so pages are reproducible."""
-    happened, probability = _judged_cases(findings, method)
-    classes = findings.corrected.classes_
-    if classes.size > 2:
-        return ReliabilityDisplay.from_predictions(
-            happened, probability, pos_label=None, random_state=0
-        )
-    return ReliabilityDisplay.from_predictions(
-        classes[happened], probability, pos_label=classes[1], random_state=0
-    )
-
-
-def _scatter(findings: Findings) -> ProbabilityScatterDisplay:
-    corrected, uncorrected = (findings.probability[method] for method in BOTH)
-    classes = findings.corrected.classes_
-    if classes.size > 2:
-        return ProbabilityScatterDisplay.from_most_probable(findings.y, corrected, uncorrected)
-    return ProbabilityScatterDisplay.from_predictions(
-        classes[findings.y], corrected[:, 1], uncorrected[:, 1], pos_label=classes[1]
-    )

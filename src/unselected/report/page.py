@@ -1,11 +1,13 @@
 """The parts of a page: tables, pictures, sections, and the style, all in one piece of HTML."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from unselected.calibration import Estimate
 from unselected.plots import inline_svg
+from unselected.report.look import SCRIPT, STYLE
 
 CITATION = (
     "Li, L., Zhang, J. and Neal, R. M. (2007). A method for avoiding bias from feature selection "
@@ -13,19 +15,40 @@ CITATION = (
     "of Statistics, University of Toronto."
 )
 
-# Rows of a long table that are shown at once.
-_UNFOLDED = 20
+# A picture with its caption; those of several panels are wide.
+Figure = tuple[str, Any]
 
 
-def page(title: str, verdict: Sequence[str], sections: Sequence[tuple[str, str]]) -> str:
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a reader sees first.
+
+    Attributes
+    ----------
+    verdict : list of str
+        Two sentences.
+    cautions : list of str
+        What a reader must know before believing them: often nothing.
+    figures : list of figures
+    """
+
+    verdict: list[str]
+    cautions: list[str]
+    figures: list[Figure]
+
+
+def page(title: str, first: FirstScreen, sections: Sequence[tuple[str, str]]) -> str:
     """Return a whole page: what the numbers mean, and HTML by its headings."""
-    whole = [("Verdict", "".join(map(paragraph, verdict))), *sections]
-    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in whole)
+    cautions = "".join(f"<li>{escape(caution)}</li>" for caution in first.cautions)
+    verdict = "".join(map(paragraph, first.verdict)) + (f"<ul>{cautions}</ul>" if cautions else "")
+    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in sections)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{escape(title)}</h1>{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1>"
+        f'<section class="verdict"><h2>Verdict</h2>{verdict}</section>{pictures(first.figures)}'
+        f"{body}<script>{SCRIPT}</script></body></html>\n"
     )
 
 
@@ -34,7 +57,7 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sortable: bool = False) -> str:
     """Return a table of plain text, which scrolls on its own where the page is narrow.
 
     >>> "<td>&lt;b&gt;</td>" in table(["a"], [["<b>"]])
@@ -44,35 +67,36 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="wide">{whole}</div>'
+    kind = ' class="sortable"' if sortable else ""
+    whole = f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="table">{whole}</div>'
 
 
-def folded_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of which a reader sees the first rows, and opens the others.
-
-    >>> folded_table(["a"], [["1"]]) == table(["a"], [["1"]])
-    True
-    """
-    first, others = rows[:_UNFOLDED], rows[_UNFOLDED:]
-    if not others:
-        return table(header, rows)
-    summary = f"<summary>{len(others)} more rows</summary>"
-    return f"{table(header, first)}<details>{summary}{table(header, others)}</details>"
+def folded_table(summary: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table that a reader opens by its summary, and sorts by its headings."""
+    content = table(header, rows, sortable=True)
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
-def pictures(figures: Sequence[tuple[str, Any]]) -> str:
-    """Return drawn displays, each with its caption."""
-    return "".join(
-        f"<figure>{inline_svg(display)}<figcaption>{escape(caption)}</figcaption></figure>"
-        for caption, display in figures
-    )
+def pictures(figures: Sequence[Figure]) -> str:
+    """Return drawn displays side by side, each with its caption."""
+    return f'<div class="row">{"".join(_figure(*each) for each in figures)}</div>'
+
+
+def wide_picture(caption: str, display: Any) -> str:
+    """Return a drawn display over the whole width of the page, with its caption."""
+    return _figure(caption, display, ' class="wide"')
+
+
+def _figure(caption: str, display: Any, kind: str = "") -> str:
+    words = f"<figcaption>{escape(caption)}</figcaption>"
+    return f"<figure{kind}>{inline_svg(display)}{words}</figure>"
 
 
 def settings_table(settings: dict[str, Any]) -> str:
     """Return the settings."""
     rows = [(name, str(value)) for name, value in settings.items()]
-    return table(("setting", "value"), rows)
+    return folded_table("Settings and versions", ("setting", "value"), rows)
 
 
 def method_section(response: str, dependence: str = "", *, adjusted: bool = False) -> str:
@@ -89,12 +113,12 @@ def method_section(response: str, dependence: str = "", *, adjusted: bool = Fals
 
 
 def percent(value: float) -> str:
-    """Return a fraction in percent.
+    """Return a fraction in percent; small ones with a decimal.
 
-    >>> percent(0.254)
-    '25 %'
+    >>> percent(0.254), percent(0.0042), percent(0.0)
+    ('25 %', '0.4 %', '0 %')
     """
-    return f"{100 * value:.0f} %"
+    return f"{100 * value:.1f} %" if 0.0 < value < 0.01 else f"{100 * value:.0f} %"
 
 
 def decimals(value: float) -> str:
@@ -122,21 +146,3 @@ def with_interval(estimate: Estimate, show: Callable[[float], str] = digits) -> 
     '0.250 (0.200 to 0.300)'
     """
     return f"{show(estimate.value)} ({show(estimate.low)} to {show(estimate.high)})"
-
-
-_STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#111;
-background:#fff}
-h1{font-size:1.6rem}h2{font-size:1.2rem;border-bottom:1px solid #999;margin-top:2rem}
-table{border-collapse:collapse;font-size:.85rem}
-th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #ddd;vertical-align:top}
-th{vertical-align:bottom}th:first-child,td:first-child{text-align:left}td+td{white-space:nowrap}
-.wide{overflow-x:auto}
-summary{cursor:pointer;font-size:.85rem;margin:.5rem 0}
-figure{display:inline-block;margin:0 1rem 1rem 0;width:28rem;max-width:100%;vertical-align:top}
-figure svg{width:100%;height:auto}
-figcaption{font-size:.85rem;color:#333}
-@media(max-width:40rem){th+th{min-width:9rem}}
-@media print{body{max-width:none;font-size:11pt}figure,tr{break-inside:avoid}
-.wide{overflow:visible}}
-"""

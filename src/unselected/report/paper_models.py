@@ -48,7 +48,11 @@ class PaperModel:
     def sections(self) -> list[tuple[str, str]]:
         """Return headings, and the HTML under each."""
         dependence = dependence_section(self.corrected, self.dependence)
-        return [("Cases", self.cases.section()), ("Dependence between features", dependence)]
+        return [("Dependence between features", dependence)]
+
+    def cases_table(self) -> str:
+        """Return a table of the cases, with intervals."""
+        return self.cases.table()
 
     def figures(self) -> list[tuple[str, Any]]:
         """Return pictures of the posterior, with captions."""

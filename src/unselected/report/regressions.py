@@ -7,8 +7,8 @@ from unselected.dependence.diagnosis import Writer
 from unselected.estimators.regression import SelectiveNaiveRegressor
 from unselected.estimators.regressor import SelectiveRegressor
 from unselected.fitted.response_stack import FittedResponseStack
-from unselected.report.page import digits, paragraph, percent, table
-from unselected.report.shared import BOTH, effect_figures, posterior_figures
+from unselected.report.page import Figure, digits, paragraph, percent, table
+from unselected.report.shared import BOTH, posterior_figures
 
 # The kinds of regression of an average, as columns of a table.
 _KINDS = {
@@ -132,9 +132,9 @@ class AverageOfRegressions:
         header = ("features", *(f"weight: {_KINDS[kind]}" for kind in kinds))
         return paragraph(words) + table(header, rows)
 
-    def figures(self) -> list[tuple[str, Any]]:
-        """Return pictures of the effects, with captions."""
-        return effect_figures(self.corrected)
+    def figures(self) -> list[Figure]:
+        """Return pictures of a posterior, with captions: there are none."""
+        return []
 
 
 _SEEN = {
@@ -171,7 +171,7 @@ class PaperRegression:
         """Return headings, and the HTML under each: there are none."""
         return []
 
-    def figures(self) -> list[tuple[str, Any]]:
+    def figures(self) -> list[Figure]:
         """Return pictures of the posterior, with captions."""
         words = "How little features are related to the response, given the data"
         return posterior_figures(self.corrected, self.uncorrected, words)

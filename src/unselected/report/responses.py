@@ -1,6 +1,7 @@
 """A data set with a real response: a regressor on all cases, cross-validated, and a page on it."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,72 +10,60 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unselected._typing import Floats
-from unselected.calibration import RegressionSummary, summarize_regression
+from unselected.calibration import RegressionSummary
 from unselected.dependence.diagnosis import Writer, as_keyword
 from unselected.estimators.added_value import AddedValue
 from unselected.estimators.regressor import SelectiveRegressor
 from unselected.experiments import (
-    RegressionComparisonRecord,
     RegressionComparisonRow,
+    Stability,
+    best_in_words,
     compare_regression,
     regression_table,
     response_added_value,
+    selection_stability,
 )
+from unselected.experiments.added_value import can_tell_added_value
 from unselected.experiments.compare_regression import PROMISED_COVERAGE, OurRegressor
-from unselected.experiments.folds import by_method
+from unselected.experiments.folds import OURS, by_method
 from unselected.experiments.usual_regressors import MEAN_ONLY
-from unselected.numerics.quadrature import log_sum
-from unselected.plots import CoverageDisplay, PITDisplay, PredictedActualDisplay
+from unselected.plots import CoverageDisplay, PITDisplay, PromisedActualDisplay
+from unselected.plots.methods import RESPONSE_MEASURES
+from unselected.plots.style import method_label
 from unselected.report.page import (
+    Figure,
+    FirstScreen,
     decimals,
     digits,
+    folded_table,
     method_section,
-    paragraph,
     percent,
     pictures,
     settings_table,
-    table,
     with_interval,
 )
 from unselected.report.regressions import AverageOfRegressions, PaperRegression
+from unselected.report.response_cases import (
+    CrossValidated,
+    predicted_actual,
+    response_cases_table,
+)
 from unselected.report.shared import (
-    BOTH,
     added_sections,
     added_sentences,
-    best_sentence,
     coding_of,
     column_names,
-    comparison_table_of,
+    effect_figures,
     feature_table,
+    features_pictures,
     interval_of_mean,
-    kept_sentence,
+    kept_words,
+    methods_section,
     preselected_sentences,
     settings_of,
+    stability_figures,
+    with_ours,
 )
-
-# A difference of so many standard errors is not chance.
-_FAR = 2.0
-
-
-@dataclass(frozen=True)
-class CrossValidated:
-    """Cross-validated predictions of one method, averaged over the repetitions.
-
-    The predictive distributions of a case are mixed: ``pit`` and the density are means; so are
-    ``mean`` and, where the distributions of the repetitions are much alike, the 5 % and 95 %
-    quantiles ``lower`` and ``upper``.
-    """
-
-    mean: Floats
-    lower: Floats
-    upper: Floats
-    log_density: Floats
-    pit: Floats
-
-    def summary(self, y: Floats) -> RegressionSummary:
-        """Return how the predictions did; the resampling is seeded, so pages are reproducible."""
-        numbers = (self.mean, self.lower, self.upper, self.log_density, self.pit)
-        return summarize_regression(y, *numbers, level=PROMISED_COVERAGE, random_state=0)
 
 
 @dataclass(frozen=True)
@@ -94,37 +83,63 @@ class RegressionFindings:
     own: AverageOfRegressions | PaperRegression
     added: AddedValue | None = None
 
+    stability: Stability | None = None
+    n_repeats: int = 1
+
     def verdict(self) -> list[str]:
-        """Return what the numbers mean, in sentences."""
-        sentences = [
-            f"{kept_sentence(self.corrected)} {_against_the_mean(self)}",
-            f"Predictive intervals should cover {percent(PROMISED_COVERAGE)} of the responses. In "
-            f"cross-validation they covered {_covered(self)}",
-        ]
-        if interval_of_mean(self.rows["corrected"].coverage, self.y.size)[1] < PROMISED_COVERAGE:
+        """Return what the numbers mean, in two sentences."""
+        first = f"With {kept_words(self.corrected)}, {_against_the_mean(self)}; {_covered(self)}."
+        return [first, *filter(None, [best_in_words(self.rows, called=method_label)])]
+
+    def cautions(self) -> list[str]:
+        """Return what a reader must know before believing the verdict."""
+        sentences = preselected_sentences(self.corrected, "the errors", "small")
+        if interval_of_mean(self.rows[OURS].coverage, self.y.size)[1] < PROMISED_COVERAGE:
             sentences.append(
                 "The overconfidence that remains after the correction does not come from the "
                 f"selection. {self.own.on_overconfidence}"
             )
-        sentences += added_sentences(self.added)
-        sentences += preselected_sentences(self.corrected, "the errors", "small")
-        best = best_sentence(self.rows, "log_density", "mean log density", 1)
-        return [*sentences, best + _no_more_than_chance(self)]
+        return sentences + added_sentences(self.added)
+
+    def first_screen(self) -> FirstScreen:
+        """Return verdict, predictions against responses, promises and features."""
+        promised = PromisedActualDisplay.from_coverage(self.rows.values(), PROMISED_COVERAGE)
+        figures: list[Figure] = [
+            predicted_actual(self.y, self.predictions[OURS], self._word_on_coverage()),
+            (
+                f"Coverage of cases left out: {percent(PROMISED_COVERAGE)} were promised. Where "
+                "the diamond is right of the bar, intervals are too narrow.",
+                promised,
+            ),
+            *features_pictures(self.corrected, self.names, "", which=slice(1)),
+        ]
+        return FirstScreen(self.verdict(), self.cautions(), figures)
+
+    def _word_on_coverage(self) -> str:
+        """Say why the picture counts otherwise than the verdict, where it does."""
+        inside = self.predictions[OURS].coverage(self.y)
+        mean = self.rows[OURS].coverage.value
+        if percent(inside) == percent(mean):
+            return ""
+        return (
+            f" Predictions here are averaged over {self.n_repeats} repetitions, and cover "
+            f"{percent(inside)}; those of single repetitions cover {percent(mean)}, on average."
+        )
 
     def sections(self) -> list[tuple[str, str]]:
-        """Return the headings below the verdict, and the HTML under each."""
+        """Return the headings below the first screen, and the HTML under each."""
+        method = method_section(
+            "response", self.own.on_dependence, adjusted=coding_of(self.corrected) is not None
+        )
         return [
-            ("Pictures", pictures(_figures(self))),
-            *added_sections(self.added, coding_of(self.corrected)),
             ("Methods compared", _comparison(self)),
+            ("Coverage and PIT values", _calibration(self)),
             ("Selected features", _features(self)),
-            ("Calibration", _calibration(self)),
+            ("Cases", response_cases_table(self.y, self.predictions[OURS])),
+            *added_sections(self.added, coding_of(self.corrected)),
             *self.own.sections(),
             ("Settings", settings_table(self.settings)),
-            (
-                "Method",
-                method_section("response", self.own.on_dependence, adjusted=bool(self.added)),
-            ),
+            ("Method", method),
         ]
 
 
@@ -138,9 +153,12 @@ def examine_regression(
     names: Sequence[str] | NDArray[Any] | None = None,
     n_splits: int = 5,
     n_repeats: int = 5,
+    methods: Sequence[str] | None = None,
     seed: int = 0,
+    n_jobs: int | None = None,
     provenance: dict[str, Any] | None = None,
     progress: bool = False,
+    on_fit: Callable[[float], None] | None = None,
     writer: Writer = as_keyword,
 ) -> RegressionFindings:
     """Fit a regressor, and cross-validate it with and without correction.
@@ -159,10 +177,17 @@ def examine_regression(
         Names of the columns of X.
     n_splits, n_repeats, seed
         Of the cross-validation.
+    methods : sequence of str, default=None
+        What to compare with, see `unselected.experiments.compare_regression`; "corrected" is
+        always run.
+    n_jobs : int, default=None
+        Processes of the cross-validation; no number depends on it.
     provenance : dict, default=None
         More settings to show: the input file, its hash.
     progress : bool
         Show it on stderr.
+    on_fit : callable, default=None
+        Told how many seconds the fit to all cases took, before the cross-validation starts.
     writer : callable
         How advice writes a parameter and its value; by default as a Python keyword.
 
@@ -170,9 +195,11 @@ def examine_regression(
     -------
     findings : RegressionFindings
     """
-    grouped = {} if groups is None else {"groups": groups}
+    grouped, start = {} if groups is None else {"groups": groups}, time.monotonic()
     corrected = clone(regressor).set_params(correct_selection=True)
     corrected.fit(X, y, covariates=covariates, **grouped)
+    if on_fit is not None:
+        on_fit(time.monotonic() - start)
     coding = coding_of(corrected)
     names = column_names(corrected, names)
     responses = np.asarray(y, dtype=np.float64)
@@ -185,7 +212,9 @@ def examine_regression(
         covariates=covariates,
         n_splits=n_splits,
         n_repeats=n_repeats,
+        methods=with_ours(methods),
         seed=seed,
+        n_jobs=n_jobs,
         progress=progress,
     )
     together = "" if groups is None else ", groups kept together"
@@ -193,14 +222,21 @@ def examine_regression(
         corrected=corrected,
         names=names,
         y=responses,
-        predictions={name: _averaged(group) for name, group in by_method(records).items()},
-        rows={row.method: row for row in regression_table(records, responses, seed=seed)},
+        predictions={
+            name: CrossValidated.averaged(group) for name, group in by_method(records).items()
+        },
+        rows={
+            row.method: row
+            for row in regression_table(records, responses, groups=groups, seed=seed)
+        },
+        stability=selection_stability(corrected, X, y, covariates=covariates, seed=seed),
+        n_repeats=n_repeats,
         settings=settings_of(
             regressor, coding, seed, f"{n_repeats} x {n_splits}-fold{together}", provenance
         ),
         own=_own_findings(corrected, X, y, covariates, groups is not None, writer),
         added=None
-        if coding is None
+        if coding is None or not can_tell_added_value(records)
         else response_added_value(records, y, coding.names, groups=groups, seed=seed),
     )
 
@@ -215,52 +251,31 @@ def _own_findings(
     return PaperRegression(corrected, uncorrected)
 
 
-def _averaged(records: list[RegressionComparisonRecord]) -> CrossValidated:
-    fields = ("mean", "lower", "upper", "pit")
-    means = {
-        field: np.mean([getattr(record, field) for record in records], axis=0) for field in fields
-    }
-    means["pit"] = np.clip(means["pit"], 0.0, 1.0)
-    logs = log_sum(np.array([record.log_density for record in records]), axis=0)
-    return CrossValidated(**means, log_density=logs - np.log(len(records)))
-
-
 def _against_the_mean(findings: RegressionFindings) -> str:
-    ours, mean = findings.rows["corrected"].rmse, findings.rows[MEAN_ONLY].rmse
-    less = 1.0 - ours.value / mean.value
-    words = f"{percent(less)} less than" if less >= 0.005 else "which is no better than"
-    return (
-        f"In cross-validation the predictions were off by {digits(ours.value)} (root mean squared "
-        f"error), {words} the {digits(mean.value)} of always predicting the mean."
+    ours = findings.rows[OURS].rmse
+    off = (
+        f"the predictions of cases left out were off by {digits(ours.value)} (root mean squared "
+        "error)"
     )
+    mean = findings.rows.get(MEAN_ONLY)
+    if mean is None:
+        return off
+    less = 1.0 - ours.value / mean.rmse.value
+    words = f"{percent(less)} less than" if less >= 0.005 else "which is no better than"
+    return f"{off}, {words} the {digits(mean.rmse.value)} of always predicting the mean"
 
 
 def _covered(findings: RegressionFindings) -> str:
-    """Return the coverage with and without correction; once where there is no difference."""
-    told = []
-    for method in BOTH:
-        row = findings.rows[method]
-        told.append((percent(row.coverage.value), _judged(row, findings.y.size)))
-    (corrected, judged), (uncorrected, judged_too) = told
-    if told[0] == told[1]:
-        return f"{corrected}, with and without correcting for the selection, {judged}."
-    return (
-        f"{uncorrected} without correcting for the selection, {judged_too}. With the correction "
-        f"they covered {corrected}, {judged}."
-    )
-
-
-def _no_more_than_chance(findings: RegressionFindings) -> str:
-    """Say so where another method was the best, but by little for so few cases."""
-    best = max(findings.rows.values(), key=lambda row: row.log_density.value).method
-    ahead = findings.predictions[best].log_density - findings.predictions["corrected"].log_density
-    error = float(np.std(ahead)) / np.sqrt(ahead.size)
-    if best in BOTH or float(np.mean(ahead)) > _FAR * error:
-        return ""
-    return (
-        f" The lead of {np.mean(ahead):.3f} over 'corrected' is no more than chance (standard "
-        f"error {error:.3f})."
-    )
+    """Return the coverage; that without correction too where it was looked at and differs."""
+    row, uncorrected = findings.rows[OURS], findings.rows.get("uncorrected")
+    covered, level = percent(row.coverage.value), percent(PROMISED_COVERAGE)
+    told = f"their {level} intervals covered {covered}, {_judged(row, findings.y.size)}"
+    if uncorrected is None:
+        return told
+    without = percent(uncorrected.coverage.value)
+    if without == covered:
+        return f"{told}, with and without correcting for the selection"
+    return f"{told}; without correcting for the selection {without}"
 
 
 def _judged(row: RegressionComparisonRow, n: int) -> str:
@@ -280,30 +295,48 @@ def _comparison(findings: RegressionFindings) -> str:
         "coverage": (f"coverage of {percent(PROMISED_COVERAGE)} intervals", decimals),
         "width": ("their mean width", digits),
     }
-    return paragraph(
-        "Cross-validated, with selection inside every fold for every method that selects; 95 % "
-        "intervals from resampling the cases. The log density is better the larger it is. "
-        f"Predictions can be trusted if the coverage is {percent(PROMISED_COVERAGE)}. Among "
-        "methods that can be trusted, the one with the narrowest intervals is the most informative."
-    ) + comparison_table_of(findings.rows, shown)
+    words = (
+        "All methods are fitted in the same folds, with everything that they select or tune inside "
+        "the fold. The log density is better the larger it is; among methods whose coverage can be "
+        "trusted, the one with the narrowest intervals is the most informative. Bars are 95 % "
+        "intervals from 999 bootstrap samples of the cases; differences are paired by case, and "
+        "orange where 0 is outside."
+    )
+    return methods_section(findings.rows, RESPONSE_MEASURES, shown, words)
 
 
 def _features(findings: RegressionFindings) -> str:
     own, header = findings.own, findings.own.feature_header
     if coding_of(findings.corrected) is not None:
         header = tuple(name.replace("slope", "adjusted slope") for name in header)
-    return feature_table(findings.corrected, findings.names, header, own.feature_cells)
+    listed = feature_table(findings.corrected, findings.names, header, own.feature_cells)
+    figures = [
+        *stability_figures(findings.stability, findings.names),
+        *effect_figures(findings.corrected),
+        *own.figures(),
+    ]
+    return pictures(figures) + listed
 
 
 def _calibration(findings: RegressionFindings) -> str:
-    columns = [_numbers(findings.predictions[method].summary(findings.y)) for method in BOTH]
-    rows = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
-    return paragraph(
-        "Cross-validated predictive distributions, averaged over the repetitions. The PIT value of "
-        "a case is the predicted probability of a response of at most the observed one. If the "
-        "predictive distributions are right, these values are uniform on 0 to 1: their mean is "
-        "0.5, their variance 0.083. A larger variance means that the distributions are too narrow."
-    ) + table(("", *BOTH), rows)
+    methods = [name for name in findings.own.pictured if name in findings.predictions]
+    columns = [_numbers(findings.predictions[method].summary(findings.y)) for method in methods]
+    rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
+    pits = {method: findings.predictions[method].pit for method in methods}
+    figures: list[Figure] = [
+        (
+            "PIT values: the predicted probability of a response of at most the observed one. If "
+            "the distributions are right, they are spread evenly; a heap at both ends means that "
+            "the distributions are too narrow.",
+            PITDisplay.from_predictions(pits),
+        ),
+        (
+            "Coverage of central intervals of all levels. Below the diagonal they are too narrow.",
+            CoverageDisplay.from_predictions(pits),
+        ),
+    ]
+    header = ("averaged over the repetitions", *map(method_label, methods))
+    return pictures(figures) + folded_table("Table of tests of calibration", header, rows)
 
 
 def _numbers(summary: RegressionSummary) -> dict[str, str]:
@@ -318,24 +351,3 @@ def _numbers(summary: RegressionSummary) -> dict[str, str]:
         "predictions lie": pit.bias,
         "predictive distributions are": pit.spread,
     }
-
-
-def _figures(findings: RegressionFindings) -> list[tuple[str, Any]]:
-    found = {method: findings.predictions[method] for method in findings.own.pictured}
-    pits = {method: predicted.pit for method, predicted in found.items()}
-    where = "Where in its predictive distribution each response lies"
-    return [
-        *(
-            (f"Predicted and actual responses, {method}", _predicted_actual(findings.y, predicted))
-            for method, predicted in found.items()
-        ),
-        (where, PITDisplay.from_predictions(pits)),
-        ("Coverage of intervals of all levels", CoverageDisplay.from_predictions(pits)),
-        *findings.own.figures(),
-    ]
-
-
-def _predicted_actual(y: Floats, predicted: CrossValidated) -> PredictedActualDisplay:
-    return PredictedActualDisplay.from_predictions(
-        y, predicted.mean, predicted.lower, predicted.upper, level=PROMISED_COVERAGE
-    )

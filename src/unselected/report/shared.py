@@ -13,24 +13,48 @@ from unselected.calibration import Estimate
 from unselected.calibration.intervals import exact_interval
 from unselected.estimators.added_value import AddedValue
 from unselected.estimators.selecting import SelectiveEstimator
+from unselected.experiments import Stability
+from unselected.experiments.folds import OURS
 from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import score_text
-from unselected.plots import ConcentrationDisplay, EffectsDisplay, OmissionProbabilityDisplay
+from unselected.plots import (
+    ConcentrationDisplay,
+    EffectsDisplay,
+    FeatureIntervalsDisplay,
+    MethodsDisplay,
+    OmissionProbabilityDisplay,
+    StabilityDisplay,
+)
+from unselected.plots.feature_intervals import kind_of
+from unselected.plots.style import method_label
 from unselected.report.page import (
     decimals,
     digits,
     folded_table,
     paragraph,
+    percent,
     table,
+    wide_picture,
     with_interval,
 )
 
 BOTH = ("corrected", "uncorrected")
 
 # How many features a page lists.
-_MOST_FEATURES = 100
+_MOST_FEATURES = 500
+# Kinds of effects in units of their own, which do not share an axis.
+_OWN_UNITS = ("log_odds_ratio", "raw_difference")
 # Scores under another name than that of the selection.
-_SCORES = {"|COR|": "|correlation|", "F": "F statistic", "fisher": "-log10 p (Fisher)"}
+_SCORES = {
+    "|COR|": "|correlation|",
+    "F": "F statistic",
+    "fisher": "-log10 p (Fisher)",
+    "welch": "|t| (Welch)",
+    "moderated_t": "|t| (moderated)",
+    "wilcoxon": "|z| (Wilcoxon)",
+    "auc": "area under the curve",
+    "mean_difference": "|mean difference|",
+}
 # Pictures of effects, of many classes.
 _MOST_EFFECTS = 6
 
@@ -46,6 +70,13 @@ def column_names(fitted: SelectiveEstimator, names: Names | None) -> Names:
     if len(names) != fitted.n_features_in_:
         raise ValueError(f"names has {len(names)} names for {fitted.n_features_in_} columns.")
     return names
+
+
+def with_ours(methods: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the methods to compare, ours first; None stands for the default."""
+    if methods is None:
+        return None
+    return [OURS, *(name for name in methods if name != OURS)]
 
 
 def coding_of(fitted: SelectiveEstimator) -> CovariateCoding | None:
@@ -116,10 +147,10 @@ def interval_of_mean(fraction: Estimate, n: int) -> tuple[float, float]:
     return exact_interval(round(fraction.value * n), n, fraction.level)
 
 
-def kept_sentence(fitted: SelectiveEstimator) -> str:
+def kept_words(fitted: SelectiveEstimator) -> str:
     """Return how many features were kept."""
     selection = fitted.selection_
-    return f"{selection.indices.size} of {selection.n_features} features were kept."
+    return f"{selection.indices.size} of {selection.n_features} features"
 
 
 def preselected_sentences(fitted: SelectiveEstimator, spoilt: str, how: str) -> list[str]:
@@ -165,33 +196,87 @@ def feature_table(
         )
         for j in order[:_MOST_FEATURES]
     ]
-    more = order.size - _MOST_FEATURES
-    ending = paragraph(f"and {more} more.") if more > 0 else ""
-    return folded_table(("feature", score, *header, "at the cut"), rows) + ending
+    counted = f"{len(rows)} of {order.size}" if order.size > len(rows) else str(order.size)
+    summary = f"Table of {counted} kept features"
+    return folded_table(summary, ("feature", score, *header, "at the cut"), rows)
 
 
-def comparison_table_of(rows: Mapping[str, Any], shown: Mapping[str, tuple[str, Show]]) -> str:
-    """Return the methods compared; ``shown`` has the heading of each field, and how it is shown."""
-    cells = [
-        (
-            row.method,
-            *(with_interval(getattr(row, field), show) for field, (_, show) in shown.items()),
-            f"{row.features_needed:.1f}",
-        )
-        for row in rows.values()
-    ]
-    return table(("method", *(words for words, _ in shown.values()), "features needed"), cells)
+def methods_section(
+    rows: Mapping[str, Any],
+    measures: Sequence[Any],
+    shown: Mapping[str, tuple[str, Show]],
+    words: str,
+) -> str:
+    """Return the methods compared: a picture, and below it the table.
 
-
-def best_sentence(rows: Mapping[str, Any], field: str, words: str, sign: int) -> str:
-    """Return which method was best; the larger the field the better if the sign is 1, else -1."""
-    value = {method: getattr(row, field).value for method, row in rows.items()}
-    best = max(value, key=lambda method: sign * value[method])
-    others = [method for method in BOTH if method != best]
-    return (
-        f"Of the methods compared below, {best!r} had the best {words}, {value[best]:.3f}; "
-        f"{', '.join(f'{method!r} had {value[method]:.3f}' for method in others)}."
+    ``shown`` has the heading of each field, and how it is shown; the first is the one that
+    differences are of.
+    """
+    first = next(iter(shown))
+    header = ["method"]
+    for field, (heading, _) in shown.items():
+        header += [heading, "difference from ours"] if field == first else [heading]
+    cells = []
+    for row in rows.values():
+        line = [method_label(row.method)]
+        for field, (_, show) in shown.items():
+            line.append(with_interval(getattr(row, field), show))
+            if field == first:
+                found = row.differences.get(field)
+                line.append("" if found is None else with_interval(found, show))
+        cells.append((*line, f"{row.features_needed:.0f}", row.method))
+    table_of_all = folded_table(
+        f"Table of {len(cells)} methods", (*header, "features needed", "name for --method"), cells
     )
+    picture = MethodsDisplay.from_rows(rows.values(), measures=measures)
+    return wide_picture(words, picture) + table_of_all
+
+
+def features_pictures(
+    fitted: Any, names: Names, between: str, *, which: slice
+) -> list[tuple[str, Any]]:
+    """Return pictures of the strongest features, one for each kind of effect.
+
+    ``which`` of them, where the first is of the kind that most features have.
+    """
+    effects = fitted.feature_effects()
+    if len(effects) == 0:
+        return []
+    known = {
+        kind: int(np.isfinite(one.mean).sum())
+        for name, one in reversed(effects.effects.items())
+        if (kind := kind_of(name)) not in _OWN_UNITS
+    }
+    labels = [str(names[j]) for j in fitted.selection_.indices]
+    adjusted = adjusted_for(coding_of(fitted))
+    caption = (
+        "The strongest features. Selection makes them look stronger than they are; the filled dots "
+        f"take that back{adjusted}."
+    )
+    return [
+        (
+            caption,
+            FeatureIntervalsDisplay.from_effects(effects, names=labels, kind=kind, between=between),
+        )
+        for kind in sorted(filter(known.get, known), key=lambda kind: -known[kind])[which]
+    ]
+
+
+def stability_figures(stability: Stability | None, names: Names) -> list[tuple[str, Any]]:
+    """Return the picture of the stability of the selection, where anything was selected."""
+    if stability is None:
+        return []
+    k, n = stability.kept.size, stability.n_resamples
+    often = int(np.sum(stability.frequency[stability.kept] >= 0.9))
+    caption = (
+        f"Stability: the {k} strongest features were selected again from {n} bootstrap samples of "
+        f"the cases. {often} of the {k} are selected in at least 90 % of these; the median is "
+        f"{percent(stability.median)}. Where it is low, other features do nearly as well."
+    )
+    display = StabilityDisplay.from_frequency(
+        names, stability.frequency, stability.kept, n_resamples=n
+    )
+    return [(caption, display)]
 
 
 def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tuple[str, Any]]:
@@ -201,7 +286,7 @@ def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tu
     if corrected.threshold_ is not None:
         display = OmissionProbabilityDisplay.from_estimator(corrected)
         figures.append(("Probability that a feature is omitted", display))
-    return figures + effect_figures(corrected)
+    return figures
 
 
 def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
@@ -209,11 +294,9 @@ def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
     effects = corrected.feature_effects()
     if len(effects) == 0:
         return []
-    # Columns have units of their own, which do not share an axis.
-    left_out = ("log_odds_ratio", "raw_difference")
-    shown = [name for name in effects.effects if not name.startswith(left_out)][:_MOST_EFFECTS]
+    shown = [name for name in effects.effects if kind_of(name) not in _OWN_UNITS][:_MOST_EFFECTS]
     adjusted = adjusted_for(coding_of(corrected))
     caption = (
-        f"Effects of the kept features{adjusted}, at face value and with selection accounted for"
+        f"Effects of all kept features{adjusted}, at face value and with selection accounted for"
     )
     return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]

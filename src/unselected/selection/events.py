@@ -6,7 +6,7 @@ posterior. An empty event gives the usual, uncorrected posterior.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,19 @@ def _log_lottery_sum(q: Floats, t: int, n_omitted: int) -> Floats:
     return n_omitted * np.log1p(-q) + np.logaddexp(0.0, log_rest)
 
 
+class OmissionLaw(Protocol):
+    """The omission probability of a feature as a function of tau^2."""
+
+    def log_omitted(self, u: Floats) -> Floats:
+        """Return logs of P(at most at the cut) and P(below the cut), shape (nodes, 2)."""
+
+    def error(self, u: Floats) -> Floats:
+        """Return the standard errors of the first, shape (nodes,); 0 where it is not simulated."""
+
+    def entries(self) -> dict[str, Floats]:
+        """Return the arrays that a model file holds."""
+
+
 @dataclass(frozen=True, eq=False)
 class RealEvent:
     """What is known of omitted real-valued features: that none passed the cut.
@@ -176,6 +189,8 @@ class RealEvent:
     nu : array of shape (patterns,)
     n_features : array of shape (patterns,)
         Number of omitted features with each pattern.
+    law : OmissionLaw or None
+        What gives the omission probability of another score than |COR| and F.
     """
 
     # Whether omitted features that are constant are left out of it.
@@ -186,6 +201,7 @@ class RealEvent:
     lam: Floats
     nu: Floats
     n_features: Ints
+    law: "OmissionLaw | None" = None
 
     @property
     def n_omitted(self) -> int:

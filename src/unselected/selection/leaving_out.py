@@ -22,6 +22,7 @@ from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
 from unselected.selection.real_scores import RealScores
+from unselected.selection.scored_columns import ScoredColumns
 from unselected.selection.streaming import Accumulator, StreamingSelection
 from unselected.statistics.adjusted_moments import AdjustedMoments
 from unselected.statistics.adjusted_sums import adjusted_moments_without
@@ -43,7 +44,7 @@ from unselected.statistics.normal_scores import (
     normal_score_moments_without,
 )
 
-S = TypeVar("S", CountScores, RealScores, FamilyScores)
+S = TypeVar("S", CountScores, RealScores, FamilyScores, ScoredColumns)
 
 # Bytes of each value of a block of bits, with what is computed from it.
 _BYTES_OF_BITS = 2
@@ -62,6 +63,7 @@ def count_scores_without(
     *,
     n_classes: int = 2,
     missing_allowed: bool = False,
+    ploidy: int = 1,
     by_total: bool = False,
     score: CountScore = EXPLAINED,
 ) -> list[CountScores]:
@@ -69,7 +71,7 @@ def count_scores_without(
 
     Parameters
     ----------
-    X, y, binarize, label, n_classes, missing_allowed
+    X, y, binarize, label, n_classes, missing_allowed, ploidy
         As in `counting.over_counts`; the table is read in blocks, which are made dense.
     sets : list of LeftOut
     new_stream : callable
@@ -80,9 +82,8 @@ def count_scores_without(
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[tuple[ClassCounts, Floats]]:
-        return counts_without(
-            values, y, binarize, names, sets, n_classes=n_classes, missing_allowed=missing_allowed
-        )
+        how: dict[str, Any] = {"n_classes": n_classes, "missing_allowed": missing_allowed}
+        return counts_without(values, y, binarize, names, sets, **how, ploidy=ploidy)
 
     def scores(
         counted: tuple[ClassCounts, Floats],
@@ -92,7 +93,7 @@ def count_scores_without(
         return CountScores.of_part(Counted(*counted), subset, by_total=by_total, score=score)
 
     blocks = wide_blocks(X, X.dtype.itemsize)
-    return _scores_without(X, blocks, label, sets, new_stream, block, scores, CountScores.united)
+    return scores_of_sets(X, blocks, label, sets, new_stream, block, scores, CountScores.united)
 
 
 def class_scores_without(
@@ -116,7 +117,7 @@ def class_scores_without(
         return replace(scores, n_varying=scores.n_varying + some.n_others)
 
     blocks = wide_blocks(X)
-    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+    return scores_of_sets(X, blocks, label, sets, new_stream, block, score, RealScores.united)
 
 
 def line_scores_without(
@@ -135,7 +136,7 @@ def line_scores_without(
         return RealScores.of(moments, subset)
 
     blocks = wide_blocks(X)
-    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+    return scores_of_sets(X, blocks, label, sets, new_stream, block, score, RealScores.united)
 
 
 def adjusted_scores_without(
@@ -154,7 +155,7 @@ def adjusted_scores_without(
         return RealScores.of(moments, subset)
 
     blocks = wide_blocks(X)
-    return _scores_without(X, blocks, label, sets, new_stream, block, score, RealScores.united)
+    return scores_of_sets(X, blocks, label, sets, new_stream, block, score, RealScores.united)
 
 
 def adjusted_family_scores_without(
@@ -252,7 +253,7 @@ def family_scores_without(
         return part.scores(subset, keys)
 
     kernels = kernels_for(X.shape[0] * X.shape[1])
-    each = _scores_without(
+    each = scores_of_sets(
         X,
         _family_blocks(X),
         label,
@@ -305,7 +306,7 @@ def _real_family_scores_without(
     def score(moments: Moments, left: LeftOut, subset: ColumnSubset) -> FamilyScores:  # noqa: ARG001
         return FamilyScores(None, RealScores.of(moments, subset), keys)
 
-    each = _scores_without(
+    each = scores_of_sets(
         X, wide_blocks(X), label, sets * n_marginals, new_stream, block, score, FamilyScores.united
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
@@ -335,7 +336,7 @@ def _real_moments(
     return (some.moments for some in class_moments_without(X, y, n_classes, label, sets))
 
 
-def _scores_without(
+def scores_of_sets(
     X: Columns,
     blocks: list[slice],
     label: ColumnNamer,
@@ -345,6 +346,10 @@ def _scores_without(
     score: Callable[[Any, LeftOut, ColumnSubset], S],
     unite: Callable[[list[S]], S],
 ) -> list[S]:
+    """Return the scores without each set of cases, in one pass over the blocks of columns.
+
+    ``block`` yields what ``score`` needs of a block without each set.
+    """
     streams = [new_stream() for _ in sets]
     accumulators = [Accumulator(stream, unite) for stream in streams]
     p = X.shape[1]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,7 @@ class RealScores:
         """Say whose ``rough`` is at least that."""
         return np.asarray(self.rough >= bound)
 
-    def stay(self, places: Ints) -> "RealScores":
+    def stay(self, places: Ints) -> Self:
         """Return the scores at some places alone."""
         return replace(
             self,

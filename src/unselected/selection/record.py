@@ -38,13 +38,15 @@ class Selection(Generic[E]):
         How ties at the cut are broken; None where the rule has no ties, or where the content of the
         columns decides.
     statistic : str
-        The score: "|COR|", "F", or the name of another score of binary features, "custom" for one
-        that the user defined.
+        The score: "|COR|", "F", or the name of another score, "custom" for one that the user
+        defined.
     event : Event or RealEvent
         What is known of the omitted features.
     unscored : array of int
         Columns without a score, because too few of their values are known. They count as omitted,
         as constant columns do, but the event does not include them.
+    event_error : float
+        Standard error of the log probability of the event; 0 where it is not simulated.
     """
 
     indices: NDArray[np.intp]
@@ -56,6 +58,7 @@ class Selection(Generic[E]):
     statistic: Statistic
     event: E = field(repr=False)
     unscored: NDArray[np.intp] = field(default_factory=lambda: np.array([], dtype=np.intp))
+    event_error: float = 0.0
 
     def __post_init__(self) -> None:
         self.indices.flags.writeable = False
@@ -70,4 +73,5 @@ class Selection(Generic[E]):
             if self.rule == "threshold"
             else f"{self.rule}{ties}, weakest {self.statistic} = {self.threshold:.4g}"
         )
-        return f"Selection({kept}: {bound})"
+        error = f"; log event +- {self.event_error:.2g}" if self.event_error else ""
+        return f"Selection({kept}: {bound}{error})"

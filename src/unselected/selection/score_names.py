@@ -46,5 +46,11 @@ SCORE_NAMES: dict[Statistic, ScoreName] = {
     "fisher": ScoreName("a -log10 p-value of Fisher's exact test", 0.0, LARGEST),
     "odds_ratio": ScoreName("an odds ratio", 1.0, LARGEST),
     "rate_difference": ScoreName("a rate difference", 0.0, 1.0),
+    "welch": ScoreName("a Welch t statistic", 0.0, LARGEST),
+    "moderated_t": ScoreName("a moderated t statistic", 0.0, LARGEST),
+    "wilcoxon": ScoreName("a standardized Wilcoxon statistic", 0.0, LARGEST),
+    "auc": ScoreName("an area under the curve", 0.5, 1.0),
+    "mean_difference": ScoreName("a mean difference", 0.0, LARGEST),
+    "volcano": ScoreName("a volcano score", 0.0, LARGEST),
     "custom": ScoreName("a score", -LARGEST, LARGEST),
 }

@@ -8,7 +8,7 @@ columns only their number is known.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,24 @@ from unselected.columns.subset import ColumnSubset
 from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores
+from unselected.selection.real_score import RealScore
 from unselected.selection.real_scores import RealScores
+from unselected.selection.scored_columns import ScoredColumns
+from unselected.selection.scoring import Scoring, log_variances
 from unselected.statistics.binarizing import Binarize
 from unselected.statistics.counting import over_counts
 from unselected.statistics.counts import Counted
 from unselected.statistics.design import Design
 from unselected.statistics.moments import Moments
+from unselected.statistics.scored_sums import ScoredMoments
 from unselected.statistics.summing import (
     over_adjusted_moments,
     over_class_moments,
     over_line_moments,
+    over_scored_moments,
 )
 
-S = TypeVar("S", CountScores, RealScores, FamilyScores)
+S = TypeVar("S", CountScores, RealScores, FamilyScores, ScoredColumns)
 
 # Number of columns that gives the first bound.
 _FEW = 4096
@@ -126,6 +131,7 @@ def count_scores(
     *,
     n_classes: int = 2,
     missing_allowed: bool = False,
+    ploidy: int = 1,
     by_total: bool = False,
     score: CountScore = EXPLAINED,
 ) -> CountScores:
@@ -139,9 +145,8 @@ def count_scores(
     ([0], 3)
     """
     then = partial(_filter_counts, stream=stream, by_total=by_total, score=score)
-    parts = over_counts(
-        X, y, binarize, label, then, n_classes=n_classes, missing_allowed=missing_allowed
-    )
+    how: dict[str, Any] = {"n_classes": n_classes, "missing_allowed": missing_allowed}
+    parts = over_counts(X, y, binarize, label, then, **how, ploidy=ploidy)
     return _gather(parts, stream, CountScores.united)
 
 
@@ -152,6 +157,21 @@ def class_scores(
     then = partial(_filter_moments, stream=stream)
     parts = over_class_moments(X, y, n_classes, label, then)
     return _gather(parts, stream, RealScores.united)
+
+
+def value_scores(
+    X: Columns,
+    y: NDArray[np.intp],
+    n_classes: int,
+    label: ColumnNamer,
+    stream: StreamingSelection,
+    score: RealScore,
+) -> ScoredColumns:
+    """Return scores of real values, by class, of the columns that can be selected."""
+    variances = partial(log_variances, X, y, n_classes, label)
+    scoring = Scoring.of(score, y, n_classes, variances)
+    then = partial(_filter_scored, stream=stream, scoring=scoring)
+    return _gather(over_scored_moments(X, scoring.sums, label, then), stream, ScoredColumns.united)
 
 
 def line_scores(
@@ -185,6 +205,16 @@ def _filter_moments(
     moments: Moments, subset: ColumnSubset, *, stream: StreamingSelection
 ) -> RealScores:
     return stream.filter(RealScores.of(moments, subset))
+
+
+def _filter_scored(
+    moments: ScoredMoments,
+    subset: ColumnSubset,
+    *,
+    stream: StreamingSelection,
+    scoring: Scoring,
+) -> ScoredColumns:
+    return stream.filter(scoring.scored(moments, subset))
 
 
 def _gather(parts: Iterator[S], stream: StreamingSelection, unite: Callable[[list[S]], S]) -> S:

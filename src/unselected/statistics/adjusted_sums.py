@@ -14,7 +14,7 @@ from unselected.columns.sources import SparseColumns
 from unselected.statistics.adjusted_moments import AdjustedMoments
 from unselected.statistics.block_sums import BlockSums
 from unselected.statistics.design import Design, Geometry
-from unselected.statistics.differences import centred, in_memory
+from unselected.statistics.differences import centred, in_memory, not_told
 from unselected.statistics.leaving_out import LeftOut, to_be_summed_anew
 
 # Factors that compiled sums take at a time.
@@ -67,11 +67,27 @@ class AdjustedSums(BlockSums[AdjustedMoments]):
         if missing is not None:
             D[missing] = 0.0
             geometry = self.design.geometry(~missing, n_contrasts=self.n_contrasts)
+        squares = np.einsum("np,np->p", D, D)
+        moments = self.moments(center, self.factors.T @ D, squares, geometry)
+        others = not_told(squares, moments.within)
+        if not others.size:
+            return moments
+        some = others if others.size > 1 else np.repeat(others, 2)  # in company, see `exact`
+        exact = self._subtracted_first(
+            center[some],
+            D[:, some],
+            None if missing is None else missing[:, some],
+            None if geometry is None else geometry.take(some),
+        )
+        return moments.with_columns(others, exact.take(np.arange(others.size)))
+
+    def _subtracted_first(
+        self, center: Floats, D: Floats, missing: Bools | None, geometry: Geometry | None
+    ) -> AdjustedMoments:
+        """Return moments of differences, the covariates subtracted before squares are summed."""
         used = self.complete if geometry is None else geometry
         before = np.einsum("np,np->p", D, D)
-        # The mean, and then the covariates, are subtracted before squares are summed.
-        with_z = self.design.Z.T @ D
-        offset = used.coefficients(with_z)
+        offset = used.coefficients(self.design.Z.T @ D)
         D -= self.design.Z @ offset
         if missing is not None:
             D[missing] = 0.0

@@ -10,6 +10,7 @@ from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import find_missing, has_solid_rows, picked
 from unselected.statistics.binarizing import AS_IS, Binarize, find_cuts_and_steps
 from unselected.statistics.counts import count_type
+from unselected.statistics.genotypes import check_genotypes
 
 Bits = NDArray[np.uint8]
 
@@ -38,15 +39,23 @@ class CountRequest:
     binarize : {"auto", "median"}, float or None
     missing_allowed : bool
         Whether NaN is a missing value rather than an error.
+    ploidy : int
+        1 for bits; 2 for genotypes, of which alleles are counted, and ``binarize`` is not used.
     """
 
     y: NDArray[np.intp]
     n_classes: int
     binarize: Binarize
     missing_allowed: bool
+    ploidy: int = 1
 
     @property
     def sizes(self) -> Ints:
+        """The numbers of cases of the classes; of genotypes those of alleles."""
+        return self.ploidy * self.n_cases
+
+    @property
+    def n_cases(self) -> Ints:
         """The numbers of cases of the classes."""
         return np.bincount(self.y, minlength=self.n_classes)
 
@@ -79,6 +88,8 @@ def count_block(
     X: NDArray[Any], request: CountRequest, label: ColumnNamer, kernels: Any
 ) -> BlockCounts:
     """Return the class counts of a block, and where it was cut."""
+    if request.ploidy > 1:
+        return _count_genotypes(X, request, label, kernels)
     bits = X.view(np.uint8) if X.dtype == np.bool_ else X
     if bits.dtype == np.uint8 and request.binarize in ("auto", None):
         if _has_solid_columns(bits):
@@ -95,6 +106,23 @@ def count_block(
     holes = _sum_by_class(with_solid_rows(missing.view(np.uint8)), request, kernels)[0]
     known = (request.sizes[:, np.newaxis] - holes).astype(ones.dtype)
     return BlockCounts(ones, cuts, n_three_steps, known)
+
+
+def _count_genotypes(
+    X: NDArray[Any], request: CountRequest, label: ColumnNamer, kernels: Any
+) -> BlockCounts:
+    """Return the counts of alleles: of cases with a copy, and again of those with two."""
+    missing = find_missing(X, label, missing_allowed=request.missing_allowed)
+    check_genotypes(X, label, missing)
+    ones = np.zeros((request.n_classes, X.shape[1]), dtype=count_type(int(request.sizes.sum())))
+    for fewer in range(request.ploidy):
+        bits = with_solid_rows((X > fewer).view(np.uint8))
+        ones += _sum_by_class(bits, request, kernels)[0]
+    if missing is None:
+        return BlockCounts(ones)
+    holes = _sum_by_class(with_solid_rows(missing.view(np.uint8)), request, kernels)[0]
+    known = request.sizes[:, np.newaxis] - request.ploidy * holes.astype(np.int64)
+    return BlockCounts(ones, known=known.astype(ones.dtype))
 
 
 def _has_solid_columns(X: NDArray[Any]) -> bool:
@@ -211,7 +239,7 @@ def _sum_by_class(bits: Bits, request: CountRequest, kernels: Any) -> tuple[NDAr
     seen = np.zeros(width, dtype=np.uint8)
     total = np.zeros((request.n_classes, width), dtype=count_type(n))
     if kernels is not None:
-        kernels.count_rows(bits, np.argsort(y, kind="stable"), request.sizes, total, seen)
+        kernels.count_rows(bits, np.argsort(y, kind="stable"), request.n_cases, total, seen)
         return total, seen
     for start in range(0, n, 255):
         rows = slice(start, start + 255)

@@ -43,12 +43,13 @@ def count_classes(
     *,
     n_classes: int = 2,
     missing_allowed: bool = False,
+    ploidy: int = 1,
 ) -> tuple[ClassCounts, Floats]:
     """Turn columns into bits and count the ones by class, in one pass.
 
     Parameters
     ----------
-    X, y, binarize, label, n_values, n_classes, missing_allowed
+    X, y, binarize, label, n_values, n_classes, missing_allowed, ploidy
         As in `over_counts`.
 
     Returns
@@ -64,14 +65,15 @@ def count_classes(
     >>> counts.I0.tolist(), counts.I1.tolist(), thresholds.tolist()
     ([0, 0], [2, 1], [0.5, 6.5])
     """
-    counted = _count(X, CountRequest(y, n_classes, binarize, missing_allowed), label, n_values)
+    request = CountRequest(y, n_classes, binarize, missing_allowed, ploidy)
+    counted = _count(X, request, label, n_values)
     return counted.counts, counted.cuts
 
 
 def _count(X: Columns, request: CountRequest, label: ColumnNamer, n_values: int | None) -> Counted:
-    (n, p), sizes = X.shape, request.sizes
-    ones, cuts, n_three_steps = np.empty((sizes.size, p), dtype=count_type(n)), np.empty(p), 0
-    known = None
+    p, sizes = X.shape[1], request.sizes
+    ones = np.empty((sizes.size, p), dtype=count_type(int(sizes.sum())))
+    cuts, n_three_steps, known = np.empty(p), 0, None
     for part, subset in _over_request(X, request, label, _pair, n_values):
         ones[:, subset.columns] = part.counts.ones
         if part.counts.known is not None:
@@ -97,6 +99,7 @@ def over_counts(
     *,
     n_classes: int = 2,
     missing_allowed: bool = False,
+    ploidy: int = 1,
 ) -> Iterator[_T]:
     """Count the ones by class, a block of columns at a time, and yield the results of ``then``.
 
@@ -122,8 +125,11 @@ def over_counts(
         Whether NaN is a missing value, which is neither 0 nor 1, rather than an error. Medians are
         those of the known values. A column without any has no ones. The counts of columns that are
         read together have ``known`` only where one of their values is missing.
+    ploidy : int, default=1
+        2 for genotypes, whose values are 0, 1 and 2: alleles are counted, two for each case.
+        ``binarize`` is then not used.
     """
-    request = CountRequest(y, n_classes, binarize, missing_allowed)
+    request = CountRequest(y, n_classes, binarize, missing_allowed, ploidy)
     return _over_request(X, request, label, then, n_values)
 
 
@@ -156,7 +162,7 @@ def _over_request(
 
 def _stored_counts(X: SparseColumns, request: CountRequest) -> BlockCounts | None:
     """Return the counts from the stored values alone; None where some are no bits."""
-    if request.binarize not in ("auto", None):
+    if request.binarize not in ("auto", None) or request.ploidy > 1:
         return None
     y, n_classes = request.y, request.n_classes
     if X.is_zero_one:

@@ -212,9 +212,10 @@ def _variation(codes: Floats) -> float:
 
 def _without_covariates(Z: Floats, codes: Floats) -> tuple[Floats, Floats]:
     """Return what covariates leave of codes (n, d), and their coefficients (m, d)."""
-    expected = Z.T @ codes / len(Z)
+    solved = np.linalg.pinv(Z, rcond=_NOTHING)
+    expected = solved @ codes
     rest = codes - Z @ expected
-    again = Z.T @ rest / len(Z)  # twice is enough: what is left is rounding
+    again = solved @ rest  # twice is enough: what is left is rounding
     return rest - Z @ again, expected + again
 
 

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from unselected._typing import ColumnNamer, Floats, Ints
 from unselected.columns.blocks import check_finite, find_missing, picked
-from unselected.statistics.binarizing import Binarize, are_bits, find_cuts
+from unselected.statistics.binarizing import AS_IS, Binarize, are_bits, find_cuts
 from unselected.statistics.bit_sums import sums_by_group, with_solid_rows
 from unselected.statistics.class_sums import ClassSums
 from unselected.statistics.counts import ClassCounts, count_type
 from unselected.statistics.differences import centred
+from unselected.statistics.genotypes import check_genotypes, copies
 from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
 
@@ -67,22 +68,27 @@ def counts_without(
     *,
     n_classes: int = 2,
     missing_allowed: bool = False,
+    ploidy: int = 1,
 ) -> Iterator[tuple[ClassCounts, Floats]]:
     """Yield the counts by class and the cuts (width,) of a block without each set of cases.
 
     Parameters
     ----------
-    X, y, binarize, label, n_classes, missing_allowed
+    X, y, binarize, label, n_classes, missing_allowed, ploidy
         As in `counting.over_counts`.
     sets : list of LeftOut
     """
     missing = find_missing(X, label, missing_allowed=missing_allowed)
-    cuts = find_cuts(X, binarize, label, missing)
-    bits = (cuts < X).view(np.uint8)
-    total = _sums_by_class(bits, y, n_classes)
+    if ploidy > 1:
+        check_genotypes(X, label, missing)
+        cuts, bits = np.full(X.shape[1], AS_IS), copies(X, missing)
+    else:
+        cuts = find_cuts(X, binarize, label, missing)
+        bits = (cuts < X).view(np.uint8)
+    total = _sums_by_class(bits, y, n_classes, ploidy)
     holes = None if missing is None else _sums_by_class(missing, y, n_classes)
     moving = np.array([], dtype=np.intp)  # columns whose cuts depend on the cases
-    if binarize in ("auto", "median"):
+    if binarize in ("auto", "median") and ploidy == 1:
         fixed = are_bits(X, missing) if binarize == "auto" else np.zeros(X.shape[1], dtype=np.bool_)
         moving = np.flatnonzero(~fixed)
     values = X[:, moving]
@@ -96,10 +102,11 @@ def counts_without(
             own_cuts[moving] = find_cuts(rest, binarize, label, own_missing)
             above = rest > own_cuts[moving]
             ones[:, moving] = _sums_by_class(above, y[left.kept], n_classes)
-        known, sizes = None, np.bincount(y[left.kept], minlength=n_classes)
+        known, sizes = None, ploidy * np.bincount(y[left.kept], minlength=n_classes)
         if missing is not None and holes is not None:
             own_holes = _without_rows(holes, missing.view(np.uint8), y, left.out)
             if own_holes.any():
+                own_holes = ploidy * own_holes.astype(ones.dtype)
                 known = (sizes[:, np.newaxis] - own_holes).astype(ones.dtype)
         yield ClassCounts(ones, sizes, known), own_cuts
 
@@ -150,9 +157,11 @@ def _disjoint(sets: list[LeftOut]) -> Iterator[list[LeftOut]]:
     yield some
 
 
-def _sums_by_class(bits: NDArray[Any], y: NDArray[np.intp], n_classes: int) -> NDArray[Any]:
-    """Return the numbers of ones in the rows of each class, shape (G, width)."""
-    small = count_type(len(bits))
+def _sums_by_class(
+    bits: NDArray[Any], y: NDArray[np.intp], n_classes: int, largest: int = 1
+) -> NDArray[Any]:
+    """Return the sums of values up to the largest in the rows of each class, shape (G, width)."""
+    small = count_type(largest * len(bits))
     return np.stack([bits[y == g].sum(axis=0, dtype=small) for g in range(n_classes)])
 
 

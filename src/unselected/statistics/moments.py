@@ -16,18 +16,11 @@ from numpy.typing import NDArray
 from unselected._typing import Floats, Ints
 from unselected.statistics.unscored import SAME_RESPONSE, SCORED, TOO_FEW
 
-# What the score of a column is: an absolute correlation with the response, an F statistic, or for
-# binary features one of the others.
-Statistic = Literal[
-    "|COR|",
-    "F",
-    "chi2",
-    "mutual_info",
-    "fisher",
-    "odds_ratio",
-    "rate_difference",
-    "custom",
-]
+# What the score of a column is: an absolute correlation with the response, an F statistic, one of
+# the others of binary or of real-valued features, or what a function returns.
+CountStatistic = Literal["chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"]
+ValueStatistic = Literal["welch", "moderated_t", "wilcoxon", "auc", "mean_difference", "volcano"]
+Statistic = Literal["|COR|", "F", "custom"] | CountStatistic | ValueStatistic
 
 # Responses whose sum of squares is at most this part of that of all cases count as equal.
 _NO_SPREAD = 1e-12

@@ -32,6 +32,7 @@ from unselected.statistics.class_sums import ClassSums
 from unselected.statistics.design import Design
 from unselected.statistics.line_sums import LineSums
 from unselected.statistics.moments import ClassMoments, LineMoments
+from unselected.statistics.scored_sums import ScoredMoments, ScoredSums
 
 _T = TypeVar("_T")
 # A function of the moments of some columns, and of which columns of the table they are.
@@ -96,6 +97,14 @@ def over_class_moments(
         ``then(moments, subset)`` runs where the sums were computed, in a thread or on a worker.
     """
     return _over_blocks(X, ClassSums(y, n_classes), label, then, X.shape[0] * X.shape[1])
+
+
+def over_scored_moments(
+    X: Columns, sums: ScoredSums, label: ColumnNamer, then: Then[ScoredMoments, _T]
+) -> Iterator[_T]:
+    """Compute the moments and scores of complete columns, as `over_class_moments` does."""
+    # The sums of a `ScoredSums` are `ScoredMoments`, which their type does not say.
+    return _over_blocks(X, sums, label, then, X.shape[0] * X.shape[1])  # type: ignore[arg-type]
 
 
 def over_line_moments(

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 import shutil
 import threading
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from unselected import (
     SelectiveBernoulliNB,
+    SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveNaiveRegressor,
     SelectiveRegressor,
@@ -61,6 +63,14 @@ def on_numbers_by_the_front_door():
     return examine_regression(table, y, regressor=SelectiveRegressor(k=10), **FOLDS)
 
 
+def on_the_front_door():
+    rng = np.random.default_rng(0)
+    y = np.array(["FL", "DLBCL"])[np.arange(60) % 2]
+    X = rng.normal(size=(60, 200))
+    X[:, :6] += (y == "FL")[:, np.newaxis]
+    return examine(X, y, classifier=SelectiveClassifier(k=10), **FOLDS)
+
+
 def on_covariates():
     rng = np.random.default_rng(0)
     y, batch = np.arange(60) % 2, rng.choice(["a batch with a long name", "b2", "b3"], 60)
@@ -72,7 +82,14 @@ def on_covariates():
 
 @pytest.fixture(
     scope="module",
-    params=[on_bits, on_several_classes, on_numbers, on_numbers_by_the_front_door, on_covariates],
+    params=[
+        on_bits,
+        on_several_classes,
+        on_numbers,
+        on_numbers_by_the_front_door,
+        on_the_front_door,
+        on_covariates,
+    ],
 )
 def page_file(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
@@ -106,40 +123,107 @@ def test_it_renders_without_errors_and_asks_for_nothing(opened, page_file):
     assert page.title() == "A report"
     assert seen["requests"] == [page_file.as_uri()]
     assert seen["messages"] == []
-    assert page.locator("h2").all_inner_texts()[0] == "Verdict"
+    assert page.locator("h2").first.text_content() == "Verdict"
     for picture in page.locator("figure svg").all():
         box = picture.bounding_box()
         assert box["width"] > 200
-        assert box["height"] > 150
+        assert box["height"] > 100
+
+
+def test_one_screen_says_it_all(opened):
+    """Verdict and three pictures, captions included, without scrolling."""
+    page, _ = opened
+    page.set_viewport_size({"width": 1280, "height": 900})
+    first = page.locator("section.verdict + .row figure")
+    assert first.count() == 3
+    for figure in first.all():
+        box = figure.bounding_box()
+        assert box["y"] + box["height"] < 900
+    assert page.locator("section.verdict > p").count() <= 2
+    tables = page.locator("table:visible")
+    assert all(table.bounding_box()["y"] > 900 for table in tables.all())
 
 
 def test_it_reads_on_a_phone(opened):
     page, _ = opened
     page.set_viewport_size({"width": 375, "height": 800})
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 375
-    assert all(p.bounding_box()["width"] <= 375 for p in page.locator("figure svg").all())
+    open_all(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    inside = page.locator("figure:not(.wide) svg").all()
+    assert all(picture.bounding_box()["width"] <= 375 for picture in inside)
+
+
+def open_all(page):
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
 
 
 def test_headings_of_tables_are_low_on_a_phone(opened):
     """Tables scroll sideways there: narrow columns would make headings of many lines."""
     page, _ = opened
     page.set_viewport_size({"width": 375, "height": 800})
+    open_all(page)
     heights = [row.bounding_box()["height"] for row in page.locator("thead tr").all()]
     assert len(heights) > 2
     assert max(heights) < 90.0
 
 
-def test_pictures_of_predictions_have_letters_of_one_size(opened):
+def test_tables_are_folded_and_sorted_by_a_click(opened):
+    page, seen = opened
+    folded = page.locator("details table.sortable")
+    assert folded.count() >= 4
+    assert not any(table.is_visible() for table in folded.all())
+    page.locator("summary", has_text="cases").click()
+    table = page.locator("details[open] table")
+    assert table.is_visible()
+    head = table.locator("th").first
+    for order, best in (("ascending", "1"), ("descending", "60")):
+        head.click()
+        assert head.get_attribute("aria-sort") == order
+        assert table.locator("tbody tr").first.locator("td").first.inner_text() == best
+    page.keyboard.press("Enter")  # the heading has the focus
+    assert head.get_attribute("aria-sort") == "ascending"
+    numbers = [int(cell) for cell in table.locator("tbody tr td:first-child").all_inner_texts()]
+    assert numbers == list(range(1, 61))
+    assert seen["messages"] == []
+
+
+def test_pictures_have_letters_of_one_size(opened):
     """All pictures get the same width: one that was drawn wider has smaller letters."""
     page, _ = opened
     drawn = "e => parseFloat(e.getAttribute('viewBox').split(' ')[2])"
-    widths = [picture.evaluate(drawn) for picture in page.locator("figure svg").all()]
-    assert max(widths) < 1.25 * min(widths)
+    narrow = page.locator("figure:not(.wide) svg").all()
+    widths = [picture.evaluate(drawn) for picture in narrow]
+    assert max(widths) < 1.3 * min(widths)
 
 
-def test_it_prints(opened):
+def brightness(page, selector, what):
+    """Return how bright a colour of an element is, from 0 to 255."""
+    color = page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{what}")
+    return sum(float(part) for part in re.findall(r"[0-9.]+", color)[:3]) / 3.0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_dark_where_the_screen_is(opened, scheme):
     page, _ = opened
+    page.emulate_media(color_scheme=scheme)
+    ground = brightness(page, "body", "backgroundColor")
+    letters = [
+        brightness(page, "body", "color"),
+        brightness(page, "figure svg text", "fill"),
+        brightness(page, "figcaption", "color"),
+    ]
+    assert (ground < 60) == (scheme == "dark")
+    assert all(abs(letter - ground) > 110 for letter in letters)
+    strongest = page.locator("figure svg path[style*='var(--dark']").first
+    drawn = strongest.evaluate("e => getComputedStyle(e).fill + getComputedStyle(e).stroke")
+    assert ("143, 193, 243" in drawn) == (scheme == "dark")
+
+
+def test_it_prints_on_white_paper(opened):
+    page, _ = opened
+    page.emulate_media(media="print", color_scheme="dark")
+    assert brightness(page, "body", "backgroundColor") > 250
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1100
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 20_000

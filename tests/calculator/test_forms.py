@@ -1,0 +1,65 @@
+"""Forms hold what predictions need, to the last bit, and in few bytes."""
+
+import base64
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from calculator_cases import saved_model
+
+from unselected.calculator.feature_forms import bits_form, normal_form, posterior_form
+from unselected.calculator.packing import packed, script_json
+from unselected.numerics.quadrature import log_sum
+from unselected.statistics.normal_scores import NormalScores
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_arrays_are_packed_to_the_last_bit():
+    values = np.array([[0.1, np.nan], [-np.inf, 5e-324]])
+    entry = packed({"a": [values]})["a"][0]
+    assert entry["shape"] == [2, 2]
+    found = np.frombuffer(base64.b64decode(entry["f64"]), "<f8").reshape(2, 2)
+    assert found.tobytes() == values.tobytes()
+
+
+def test_json_in_a_script_has_no_character_that_ends_it():
+    text = script_json({"<!--": "</script>&\u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(text)
+
+
+def test_not_a_number_is_an_error():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script_json([float("nan")])
+
+
+def test_rates_of_two_groups_are_held_by_alpha(tmp_path):
+    fitted = saved_model("bits, sparse", tmp_path)[0].fitted
+    form = bits_form(fitted)
+    assert "logOne" not in form["alphas"]
+    assert len(form["alphas"]["theta"]) < fitted.posterior.log_weights.size / 5
+    assert sum(form["nodes"]["lengths"]) == fitted.posterior.log_weights.size
+
+
+def test_nodes_that_reach_far_are_thinned(tmp_path):
+    posterior = saved_model("real numbers", tmp_path)[0].fitted.posterior
+    wide = posterior_form(posterior)["wide"]
+    assert 50 < wide["logWeights"].size < posterior.wide.log_weights.size / 2
+    assert abs(log_sum(wide["logWeights"])) < 1e-9
+
+
+def test_a_draw_among_ties_is_refused_with_two_groups(tmp_path):
+    posterior = saved_model("real numbers, sparse", tmp_path)[0].fitted.posterior
+    drawn = SimpleNamespace(n_kept_ties=2, statistic="wilcoxon")
+    with pytest.raises(ValueError, match="draw among ties of wilcoxon has no calculator"):
+        posterior_form(replace(posterior, event=drawn))
+
+
+def test_scores_that_columns_share_are_there_once():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    X[0, 3] = np.nan
+    form = normal_form(NormalScores.learn(X))
+    assert form["scoresOf"] == [0, 0, 0, 1]
+    assert len(form["scores"]) == 2
+    assert normal_form(None) is None
