@@ -54,6 +54,11 @@ def skewed_numbers(rng):
     return np.exp(X), y
 
 
+def skewed_response(rng):
+    X, y = numbers(rng)
+    return X, np.exp((y - 50.0) / 6.0)
+
+
 def covariates(rng, n):
     return {
         "age": rng.integers(30, 80, n),
@@ -121,6 +126,7 @@ KINDS = {
     "regression, covariates": _kind(SelectiveNaiveRegressor, numbers, given_covariates=True),
     "regressor": _kind(SelectiveRegressor, skewed_numbers),
     "regressor, covariates": _kind(SelectiveRegressor, numbers, given_covariates=True),
+    "regressor, skewed response": _kind(SelectiveRegressor, skewed_response),
 }
 
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from unselected import SelectiveNaiveRegressor, SelectiveRegressor
-from unselected.estimators import content_folds, response_stack_fitting
+from unselected.estimators import content_folds, response_stack_fitting, response_views
+from unselected.models.response_transform import ResponseTransform
 
 # Values of these tables have heavy tails.
 pytestmark = pytest.mark.filterwarnings("ignore:.*outside of their training range")
@@ -122,9 +123,78 @@ def test_one_outlier_does_not_spoil_everything(seed):
 
 
 def test_without_clipping_it_would(seed, monkeypatch):
-    monkeypatch.setattr(response_stack_fitting, "clipped_to", lambda y, _: y)
+    monkeypatch.setattr(response_views, "clipped_to", lambda y, _: y)
+    monkeypatch.setattr(ResponseTransform, "learn", lambda _: None)
     with pytest.raises(AssertionError):
         test_one_outlier_does_not_spoil_everything(seed)
+
+
+def transform_of(model):
+    return model.panel().predictor.fitted.transform
+
+
+def skewed_log_density(seed):
+    """A model of skewed responses, and the mean log density of new ones."""
+    X, z = correlated_data(seed, n=260)
+    y = np.exp(1.5 * z)
+    model = SelectiveRegressor(k=20).fit(X[:60], y[:60])
+    return model, float(model.predict_log_density(X[60:], y[60:]).mean())
+
+
+def test_skewed_responses_are_predicted_on_a_better_scale(seed, monkeypatch):
+    """The wrong twin has the scale of the response."""
+    model, log_density = skewed_log_density(seed)
+    assert transform_of(model).sign == 1
+    assert model.response_power_ == transform_of(model).power < 1.0
+    assert any("skewed" in sentence for sentence in model.in_words())
+    monkeypatch.setattr(ResponseTransform, "learn", lambda _: None)
+    twin, usual = skewed_log_density(seed)
+    assert twin.response_power_ == 1.0
+    assert log_density > usual + 0.2
+
+
+def skewed_coverage(seed, n_tables=4):
+    """Fractions of skewed responses below and above 90 % intervals, in several tables."""
+    tails = []
+    for number in range(n_tables):
+        rng = np.random.default_rng([seed, number])
+        X = rng.normal(size=(240, 300))
+        y = np.exp(X[:, :3].sum(axis=1) + rng.normal(size=240))
+        model = SelectiveRegressor(k=10).fit(X[:40], y[:40])
+        place = model.predict_cdf(X[40:], y[40:])
+        tails.append([np.mean(place < 0.05), np.mean(place > 0.95)])
+    return np.mean(tails, axis=0)
+
+
+@pytest.mark.slow
+def test_intervals_of_skewed_responses_miss_as_often_below_as_above(seed):
+    assert np.all(np.abs(skewed_coverage(seed) - 0.05) < 0.04)
+
+
+@pytest.mark.slow
+def test_on_the_scale_of_the_response_they_do_not(seed, monkeypatch):
+    monkeypatch.setattr(ResponseTransform, "learn", lambda _: None)
+    assert not np.all(np.abs(skewed_coverage(seed) - 0.05) < 0.04)
+
+
+def test_units_and_direction_of_a_skewed_response_do_not_matter(seed):
+    X, z = correlated_data(seed)
+    y = np.exp(1.5 * z)
+    plain = SelectiveRegressor(k=10).fit(X, y)
+    turned = SelectiveRegressor(k=10).fit(X, 5.0 - 100.0 * y)
+    assert transform_of(plain) is not None
+    assert transform_of(turned).sign == -1
+    np.testing.assert_allclose(turned.predict(X), 5.0 - 100.0 * plain.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(
+        turned.predict_quantiles(X, [0.05]), 5.0 - 100.0 * plain.predict_quantiles(X, [0.95]), 1e-6
+    )
+
+
+def test_the_scale_is_kept_where_thresholds_and_earlier_selections_are_of_the_response():
+    X, z = correlated_data(0)
+    y = np.exp(1.5 * z)
+    for options in ({"threshold": 0.3}, {"preselected_from": 2000}):
+        assert transform_of(SelectiveRegressor(k=None, **options).fit(X, y)) is None
 
 
 def test_missing_values_sparse_tables_and_panels(seed):

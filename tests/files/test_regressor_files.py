@@ -84,6 +84,55 @@ def test_a_saved_regressor_predicts_the_same(options, missing, tmp_path):
 
 
 @pytest.fixture(scope="module")
+def of_skewed(tmp_path_factory):
+    """A model of a skewed response, and its file."""
+    X, y = table_of(1)
+    model = SelectiveRegressor(k=8, marginals="normal").fit(X, np.exp(2.0 * y))
+    path = tmp_path_factory.mktemp("file") / "model.json"
+    write(model, path)
+    return model, path
+
+
+def test_a_saved_transform_of_the_response_predicts_the_same(of_skewed):
+    model, path = of_skewed
+    read, (new, z) = load_model(path), table_of(2)
+    responses = np.exp(2.0 * z)
+    assert read.fitted.details()["response_power"] == model.response_power_ < 1.0
+    rows = new[:, model.selection_.indices]
+    ours = (
+        *model.predict(new, return_std=True),
+        model.predict_quantiles(new, LEVELS),
+        model.predict_log_density(new, responses),
+        model.predict_cdf(new, responses),
+    )
+    for got, wanted in zip(of_predictor(read.predictor, rows, responses), ours, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-11)
+    low, middle, high = read.fitted.levels  # in units of the response, and so skewed
+    assert 0.0 < low < middle < high
+    assert high - middle > 2.0 * (middle - low)
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("transform sign", {"sign": 0}),
+        ("transform power", {"power": 1.5}),
+        ("transform shift", {"shift": 0.0}),
+        ("transform unit", {"unit": -1.0}),
+        ("transform high", {"high": -1e9}),
+        ("transform has the unknown entry", {"more": 1}),
+    ],
+)
+def test_a_broken_transform_is_refused(message, changes, of_skewed, tmp_path):
+    broken = json.loads(of_skewed[1].read_text())
+    broken["transform"].update(changes)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(broken))
+    with pytest.raises(ModelError, match=message):
+        load_model(path)
+
+
+@pytest.fixture(scope="module")
 def document(tmp_path_factory):
     """A file with regressions of all kinds, of normal scores."""
     path = tmp_path_factory.mktemp("file") / "model.json"

@@ -1,5 +1,6 @@
 """Predictors of a real response as forms."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from unselected.fitted.predictor import ResponsePredictor
 from unselected.fitted.response_stack import Adjusted, FittedResponseStack, ResponseMember
 from unselected.models.direct_regression import RIDGES, DirectRegression
 from unselected.models.regression_posterior import RegressionPosterior
+from unselected.models.response_transform import STEP, ResponseTransform
 
 
 def regression_form(predictor: ResponsePredictor) -> Form:
@@ -65,6 +67,7 @@ def mixture_form(predictor: ResponsePredictor) -> Form:
         "prior": _prior(fitted),
         "normal": normal_form(fitted.normal),
         "covariates": None if fitted.adjusted is None else _adjusted(fitted.adjusted),
+        "transform": _transform(fitted.transform),
         "members": [
             _member(member, live)
             for member, live in zip(fitted.members, fitted.live, strict=True)
@@ -81,6 +84,11 @@ def _prior(fitted: FittedResponseStack) -> list[Form]:
         {**where, "weight": prior.null, "df": prior.df},
         {**where, "weight": prior.outlier, "df": OUTLIER_DF},
     ]
+
+
+def _transform(transform: ResponseTransform | None) -> Form | None:
+    """Return the transform of the response, and the points at which means are summed."""
+    return None if transform is None else {**asdict(transform), "step": STEP}
 
 
 def _adjusted(adjusted: Adjusted) -> Form:

@@ -82,10 +82,13 @@ class ResponseWeights(NamedTuple):
         For each candidate the weights of its nodes.
     outlier : float
         The weight of the distribution of outliers; all weights sum to 1.
+    log_density : float
+        Of the responses left out, in the average with these weights.
     """
 
     nodes: list[Floats]
     outlier: float
+    log_density: float
 
 
 class _Integrated(NamedTuple):
@@ -139,12 +142,15 @@ def learn_weights(candidates: Sequence[Candidate], cases: HeldOutResponses) -> R
     logs = np.array([one.log_marginal for one in each])
     bayes = np.exp(logs - log_sum(logs))
     prior = np.array([np.exp(log_sum(candidate.log_prior)) for candidate in candidates])
-    stacked = _stacked(np.stack([one.densities for one in each]), prior, cases.weight)
+    densities = np.stack([one.densities for one in each])
+    stacked = _stacked(densities, prior, cases.weight)
     share = 0.5 * (1.0 - bayes[0])
     weights = (1.0 - share) * bayes + share * stacked
     joint = [weight * one.within for weight, one in zip(weights, each, strict=True)]
     outlier = float(sum(np.sum(part @ _OUTLIERS) for part in joint))
-    return ResponseWeights([part @ (1.0 - _OUTLIERS) for part in joint], outlier)
+    logs = np.log(weights @ densities) + cases.log_outlier
+    nodes = [part @ (1.0 - _OUTLIERS) for part in joint]
+    return ResponseWeights(nodes, outlier, cases.weight * float(logs.sum()))
 
 
 def _stacked(densities: Floats, prior: Floats, weight: float) -> Floats:

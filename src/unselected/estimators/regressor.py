@@ -111,6 +111,9 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
         How columns are modelled.
     outlier_fraction_ : float
         The weight of a wide distribution for responses that fit nothing.
+    response_power_ : float
+        Of the Box-Cox transform on whose scale a skewed response is predicted, 0 for the logarithm;
+        1 where the response is taken as it is.
     threshold_ : float or None
         The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
@@ -143,6 +146,7 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
     k_weights_: dict[int, float]
     marginals_: Marginals
     outlier_fraction_: float
+    response_power_: float
     related_probability_: Floats
 
     def __init__(
@@ -244,6 +248,7 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
             "k_weights_": fitted.k_weights,
             "marginals_": fitted.marginals,
             "outlier_fraction_": fitted.prior.outlier,
+            "response_power_": fitted.response_power,
         }
         if fitted.related is not None:
             learned["related_probability_"] = fitted.related.probability

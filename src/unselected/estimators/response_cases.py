@@ -1,4 +1,4 @@
-"""Cases as regressions see them: covariates taken out, and responses far out moved inwards."""
+"""Cases as regressions see them: without what their covariates say of features and response."""
 
 from typing import Any, NamedTuple
 
@@ -7,25 +7,7 @@ import numpy as np
 from unselected._typing import Floats, Ints
 from unselected.estimators.inputs import TrainingTable
 from unselected.models.response_covariates import FeatureSlopes, ResponseCovariates
-from unselected.selection.leaving_out import Marginals
 from unselected.statistics.leaving_out import LeftOut
-
-# Responses further from the median than this, in robust standard deviations, are moved there.
-_CLIP = 4.0
-
-
-class View(NamedTuple):
-    """What a regression sees: columns as they are or as normal scores, and which responses.
-
-    Attributes
-    ----------
-    marginals : {"raw", "normal"}
-    clipped : bool
-        Whether responses far out are moved inwards for the fit.
-    """
-
-    marginals: Marginals
-    clipped: bool
 
 
 class ResponseCases(NamedTuple):
@@ -74,6 +56,22 @@ class ResponseCases(NamedTuple):
         return self.center + np.sqrt(self.factor) * location, squares * self.factor
 
 
+def given_covariates(table: TrainingTable, y: Floats, cases: Ints) -> ResponseCovariates | None:
+    """Return what the covariates of some cases say of their responses, (cases,)."""
+    known = table.covariates
+    if known is None:
+        return None
+    return ResponseCovariates.learn(known.basis, known.coded[cases], y)
+
+
+def expected_by_covariates(table: TrainingTable, y: Floats, cases: Ints) -> Floats:
+    """Return what covariates say of all responses (n,), learned from some; 0 without covariates."""
+    given = given_covariates(table, y[cases], cases)
+    if given is None or table.covariates is None:
+        return np.zeros(y.size)
+    return given.mean(table.covariates.coded)
+
+
 def check_variation_left(y: Floats, sets: list[LeftOut]) -> None:
     """Raise where the responses are all equal without a set of cases."""
     for left in sets:
@@ -83,10 +81,3 @@ def check_variation_left(y: Floats, sets: list[LeftOut]) -> None:
                 f"y is {value:.6g} in all but {n} cases: leaving cases out leaves no variation. "
                 "Add cases with other responses, or use a classifier."
             )
-
-
-def clipped_to(y: Floats, seen: Floats) -> Floats:
-    """Return responses moved to within some robust deviations of the median of those seen."""
-    center = np.median(seen)
-    reach = _CLIP * 1.4826 * np.median(np.abs(seen - center))
-    return np.clip(y, center - reach, center + reach) if reach > 0.0 else y

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.inverse_regression import InverseRegression, residual_factor
-from unselected.dependence.response_weights import HeldOutResponses, learn_weights
+from unselected.dependence.response_weights import ResponseWeights, learn_weights
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
@@ -31,10 +31,11 @@ from unselected.estimators.response_candidates import (
 )
 from unselected.estimators.response_cases import (
     ResponseCases,
-    View,
     check_variation_left,
-    clipped_to,
+    expected_by_covariates,
 )
+from unselected.estimators.response_views import ResponseKind, Responses, View
+from unselected.estimators.responses_left_out import ResponsesLeftOut
 from unselected.estimators.stack_fitting import on_step
 from unselected.fitted.adjusted_regression import FittedAdjustedRegression
 from unselected.fitted.json_response_stack import PriorOfResponse
@@ -60,6 +61,11 @@ from unselected.statistics.normal_scores import NormalScores
 
 # A member with less weight than this is left out of the average.
 _LEAST_WEIGHT = 0.005
+# By how much a transform of the response must raise the log density of the responses left out.
+_LEAST_GAIN = 3.0
+
+# The regressions of a view: all of them without each set of cases.
+Fits = list[list[ResponseFit]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +133,6 @@ class ResponseStackFitting(AverageFitting):
             return adjusted_family_scores_without(t.X, Design.along(t.covariates.Z, y), *how)
         return response_scores_without(t.X, y, t.label, sets, new_stream, marginals, keys)
 
-    def given_covariates(self, y: Floats, cases: Ints) -> ResponseCovariates | None:
-        """Return what the covariates of some cases say of their responses, (cases,)."""
-        known = self.table.covariates
-        if known is None:
-            return None
-        return ResponseCovariates.learn(known.basis, known.coded[cases], y)
-
     def main(
         self, scores: FamilyScores, selection: Selection[Any], y: Floats, cases: Ints
     ) -> FittedRegression | FittedAdjustedRegression:
@@ -183,9 +182,7 @@ class _Learning:
     Attributes
     ----------
     fitting : ResponseStackFitting
-    views : list of View
-    responses : dict of bool to array of shape (n,)
-        The responses as they are and, where that is a difference, clipped.
+    responses : Responses
     sets : list of LeftOut
         All cases, and then these without each fold of each division.
     n_divisions : int
@@ -193,8 +190,7 @@ class _Learning:
     """
 
     fitting: ResponseStackFitting
-    views: list[View]
-    responses: dict[bool, Floats]
+    responses: Responses
     sets: list[LeftOut]
     n_divisions: int
     content: ContentKeys
@@ -208,53 +204,73 @@ class _Learning:
             return fitting.scores_of(y, [left], stream, ("raw",), keys)[0][0]
 
         content = ContentKeys.read(table.X, left, score)
-        responses = {False: y}
+        responses = Responses(y)
         if fitting.guarded:
-            base = np.zeros(y.size)
-            given = fitting.given_covariates(y[left.kept], left.kept)
-            if given is not None and table.covariates is not None:
-                base = given.mean(table.covariates.coded)
-            clipped = base + clipped_to(y - base, (y - base)[left.kept])
-            responses |= {True: clipped} if np.any(clipped[left.kept] != y[left.kept]) else {}
+            expected = expected_by_covariates(table, y, left.kept)
+            # A threshold, or an earlier selection, is by correlations with the response as it is.
+            transformable = fitting.rule.gamma is None and fitting.rule.n_before is None
+            responses = Responses.of(y, expected, left.kept, transformable=transformable)
         groups = None if fitting.groups is None else fitting.groups[left.kept]
         n_divisions = content.n_divisions if fitting.guarded else 0
         folds = content.folds(content.strata(y[left.kept]), fitting.seed, groups, n_divisions)
         check_variation_left(y, folds)
-        views = [View(each, which) for which in responses for each in fitting.marginals]
-        return cls(fitting, views, responses, [left, *folds], n_divisions, content)
+        return cls(fitting, responses, [left, *folds], n_divisions, content)
 
     def finish(self) -> LearnedResponseStack:
         """Fit all regressions without each set of cases, weigh them, and keep the best."""
-        fits: dict[View, list[list[ResponseFit]]] = {}
+        fits: dict[View, Fits] = {}
         wholes: dict[View, FamilyScores] = {}
-        n_done, n_all = 0, len(self.views) * len(self.sets)
-        for view, scores, columns in self._scored():
+        steps = self._steps()
+        for kind in self.responses.untransformed:
+            self._fit(kind, self.fitting.marginals, fits, wholes, steps)
+        view = self._preferred(fits)
+        learned = self._weights(view, fits[view])
+        if self.responses.transform is not None:
+            other = View(view.marginals, "transformed")
+            self._fit("transformed", (view.marginals,), fits, wholes, steps)
+            again = self._weights(other, fits[other])
+            left_out = self._left_out
+            gain = left_out.log_density("transformed", again)
+            gain -= left_out.log_density(view.response, learned)
+            if gain > _LEAST_GAIN:
+                view, learned = other, again
+        stack, selection = self._stack(view, wholes[view], fits[view][0], learned)
+        return LearnedResponseStack(wholes[view], selection, stack, self.content.values)
+
+    def _steps(self) -> Iterator[None]:
+        """Tell, each time it is asked, that one more fit of all is done."""
+        n_views = len(self.responses.untransformed) * len(self.fitting.marginals)
+        n_views += self.responses.transform is not None
+        n_all = n_views * len(self.sets)
+        for n_done in range(1, n_all + 1):
+            yield on_step.get()(n_done, n_all)
+
+    def _fit(
+        self,
+        kind: ResponseKind,
+        marginals: tuple[Marginals, ...],
+        fits: dict[View, Fits],
+        wholes: dict[View, FamilyScores],
+        steps: Iterator[None],
+    ) -> None:
+        """Add the regressions of a kind of responses, and the scores of all cases."""
+        fitting, y = self.fitting, self.responses.fitted(kind)
+        widest = fitting.with_k(fitting.ks[-1])
+        stream = StreamingSelection if fitting.store_scores else widest.streaming
+        scored = fitting.scores_of(y, self.sets, stream, marginals, self.content.of_columns)
+        for each, scores in zip(marginals, scored, strict=True):
+            view = View(each, kind)
+            columns = KeptValues.of(fitting.table.X, [widest.select(one) for one in scores])
             wholes[view], fits[view] = scores[0], []
             for left, one in zip(self.sets, scores, strict=True):
                 fits[view].append(list(self._fits(view, left, one, columns)))
-                n_done += 1
-                on_step.get()(n_done, n_all)
-        view = self._preferred(fits)
-        stack, selection = self._stack(view, wholes[view], fits[view])
-        return LearnedResponseStack(wholes[view], selection, stack, self.content.values)
-
-    def _scored(self) -> Iterator[tuple[View, list[FamilyScores], KeptValues]]:
-        """Yield each view with the scores without each set, and the values of their columns."""
-        fitting = self.fitting
-        widest = fitting.with_k(fitting.ks[-1])
-        stream = StreamingSelection if fitting.store_scores else widest.streaming
-        for clipped, y in self.responses.items():
-            marginals = fitting.marginals
-            scored = fitting.scores_of(y, self.sets, stream, marginals, self.content.of_columns)
-            for each, scores in zip(marginals, scored, strict=True):
-                kept = KeptValues.of(fitting.table.X, [widest.select(one) for one in scores])
-                yield View(each, clipped), scores, kept
+                next(steps)
 
     def _fits(
         self, view: View, left: LeftOut, scores: FamilyScores, columns: KeptValues
     ) -> Iterator[ResponseFit]:
         """Yield the regressions of each number of features and kind without a set of cases."""
-        fitting, y = self.fitting, self.responses[view.clipped]
+        fitting, y = self.fitting, self.responses.fitted(view.response)
         widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
         train, asked = (
             np.asarray(columns.take(rows, widest), dtype=np.float64)
@@ -292,38 +308,19 @@ class _Learning:
         return InverseRegression(*lines, factor, cases.n, center, unit, independence)
 
     @property
-    def _cases(self) -> HeldOutResponses:
-        """The responses left out, with what is known of them without features."""
-        y, folds = self.responses[False], self.sets[1:]
-        known = [self._laws_without_features(left) for left in folds]
-        center, squares, df = (np.concatenate(each) for each in zip(*known, strict=True))
-        asked = np.concatenate([y[left.asked] for left in folds])
-        return HeldOutResponses(asked, df, center, squares, self._weight_of_case)
-
-    def _laws_without_features(self, left: LeftOut) -> tuple[Floats, Floats, Floats]:
-        """Return what is known of the cases asked for from the others, without their features."""
-        y, table = self.responses[False][left.kept], self.fitting.table
-        given = self.fitting.given_covariates(y, left.kept)
-        if given is None or table.covariates is None:
-            laws: Any = law_of_response(y)
-        else:
-            laws = given.law(table.covariates.coded[left.asked])
-        center, squares, df = (np.broadcast_to(each, left.asked.shape) for each in laws)
-        return center, squares, df
-
-    @property
-    def _weight_of_case(self) -> float:
-        """What a case left out counts; all cases of a group together count as one."""
+    def _left_out(self) -> ResponsesLeftOut:
+        """The cases left out; all cases of a group together count as one."""
         groups, kept = self.fitting.groups, self.sets[0].kept
         alike = 1.0 if groups is None else kept.size / np.unique(groups[kept]).size
-        return 1.0 / (self.n_divisions * alike)
+        weight = 1.0 / (self.n_divisions * alike)
+        return ResponsesLeftOut(self.fitting.table, self.responses, self.sets[1:], weight)
 
-    def _preferred(self, fits: dict[View, list[list[ResponseFit]]]) -> View:
-        """Return the view whose regressions have the most weight together."""
+    def _preferred(self, fits: dict[View, Fits]) -> View:
+        """Return the view whose regressions have the most weight together; none is transformed."""
         if len(fits) == 1:
             (only,) = fits
             return only
-        cases, prior = self._cases, (1.0 - NULL) / len(fits)
+        cases, prior = self._left_out.cases("as is"), (1.0 - NULL) / len(fits)
         each = {view: list(chain(*candidates_of(own, prior))) for view, own in fits.items()}
         weights = learn_weights([null_candidate(cases), *chain(*each.values())], cases).nodes[1:]
         totals, start = {}, 0
@@ -333,26 +330,26 @@ class _Learning:
             start = stop
         return max(totals, key=lambda view: totals[view])
 
-    def _weights(self, fits: list[list[ResponseFit]]) -> tuple[list[Floats], float, float]:
-        """Return the weights of the regressions of a view, of no features, and of outliers."""
+    def _weights(self, view: View, fits: Fits) -> ResponseWeights:
+        """Return the weights of no features, of the regressions of a view, and of outliers.
+
+        Those of a regression are for all of its candidates, one after the other.
+        """
         if not self.n_divisions:  # the inverse regression alone, as it is
             shares = [np.zeros(fit.model.log_prior.shape) for fit in fits[0]]
             shares[-1][-1, 0] = 1.0
-            return shares, 0.0, 0.0
-        cases = self._cases
+            return ResponseWeights([np.zeros(1), *chain(*shares)], 0.0, 0.0)
+        cases = self._left_out.cases(view.response)
         each = candidates_of(fits, 1.0 - NULL)
-        learned = learn_weights([null_candidate(cases), *chain(*each)], cases)
-        nodes = iter(learned.nodes)
-        null = float(next(nodes).sum())
-        weights = [np.stack([next(nodes) for _ in candidates]) for candidates in each]
-        return weights, null, learned.outlier
+        return learn_weights([null_candidate(cases), *chain(*each)], cases)
 
     def _stack(
-        self, view: View, scores: FamilyScores, fits: list[list[ResponseFit]]
+        self, view: View, scores: FamilyScores, whole: list[ResponseFit], learned: ResponseWeights
     ) -> tuple[FittedResponseStack, Selection[Any]]:
         """Return the average over the regressions with enough weight, and its selection."""
-        weights, null, outlier = self._weights(fits)
-        whole, left = fits[0], self.sets[0]
+        left, nodes = self.sets[0], iter(learned.nodes)
+        null, outlier = float(next(nodes).sum()), learned.outlier
+        weights = [np.stack([next(nodes) for _ in fit.model.log_prior]) for fit in whole]
         most = max(float(each.sum()) for each in weights)
         chosen = [float(each.sum()) >= min(_LEAST_WEIGHT, most) for each in weights]
         kept = [(fit, each) for fit, each, some in zip(whole, weights, chosen, strict=True) if some]
@@ -368,7 +365,7 @@ class _Learning:
             )
             for fit, each in kept
         )
-        y, table = self.responses[view.clipped], self.fitting.table
+        y, table = self.responses.fitted(view.response), self.fitting.table
         values: Floats = np.asarray(table.X[:, indices], dtype=np.float64)[left.kept]
         normal = NormalScores.learn(values) if is_normal else None
         scored = values if normal is None else normal.apply(values)
@@ -376,7 +373,10 @@ class _Learning:
         law = PriorOfResponse(center, squares, df, null / total, outlier / total)
         main = self.fitting.main(scores, selection, y, left.kept)
         names = None if table.names is None else table.names[indices]
-        stack = FittedResponseStack(members, law, main, is_normal, normal, names, adjusted)
+        transform = self.responses.transform if view.response == "transformed" else None
+        stack = FittedResponseStack(
+            members, law, main, is_normal, normal, names, adjusted, transform
+        )
         return stack, replace(selection, ties=None)
 
     def _adjusted(
@@ -388,11 +388,11 @@ class _Learning:
         """
         known, kept = self.fitting.table.covariates, self.sets[0].kept
         if known is None:
-            return None, law_of_response(self.responses[False][kept])
+            return None, law_of_response(self.responses.judged(view.response)[kept])
         coded = known.coded[kept]
         seen, fitted = (
-            ResponseCovariates.learn(known.basis, coded, self.responses[clipped][kept])
-            for clipped in (False, view.clipped)
+            ResponseCovariates.learn(known.basis, coded, y[kept])
+            for y in (self.responses.judged(view.response), self.responses.fitted(view.response))
         )
         slopes = FeatureSlopes.learn(known.basis, coded, X)
         squares = (seen.squares or 1.0) * (1.0 + 1.0 / seen.n)

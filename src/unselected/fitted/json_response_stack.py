@@ -1,5 +1,6 @@
 """The regressions of an average, in a model file: combinations of cases, no data of single ones."""
 
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from unselected.fitted.json_normal import parse_columns
 from unselected.fitted.json_packed import packed, unpacked
 from unselected.models.direct_regression import RIDGES, SCALES, DirectRegression
 from unselected.models.feature_map import MOST_COMPONENTS, FeatureMap
+from unselected.models.response_transform import ResponseTransform
 
 # Bounds of numbers in a file, far beyond any real ones.
 _LARGE, _MOST_CASES = 1e150, 10**9
@@ -88,6 +90,27 @@ def parse_member(entry: object, k: int) -> tuple[Ints, bool, Model, Floats]:
     return columns, parse_flag(record["normal"], "members normal"), model, weights
 
 
+def parse_transform(entry: object) -> ResponseTransform:
+    """Return the transform of the response."""
+    names = tuple(field.name for field in fields(ResponseTransform))
+    record = check_record(entry, "transform", names)
+    sizes = {
+        name: check_real(record[name], f"transform {name}", low, _LARGE)
+        for name, low in (("low", -_LARGE), ("unit", 1.0 / _LARGE), ("scale", 1.0 / _LARGE))
+    }
+    sign = check_whole(record["sign"], "transform sign", -1, 1)
+    if sign == 0:
+        raise Fault("transform sign is 0, where 1 or -1 was expected.")
+    return ResponseTransform(
+        power=check_real(record["power"], "transform power", 0.0, 1.0),
+        shift=check_real(record["shift"], "transform shift", 1e-6, 1e6),
+        sign=sign,
+        high=check_real(record["high"], "transform high", sizes["low"], _LARGE),
+        center=check_real(record["center"], "transform center", -_LARGE, _LARGE),
+        **sizes,
+    )
+
+
 def parse_flag(entry: object, what: str) -> bool:
     """Return true or false."""
     if not isinstance(entry, bool):
@@ -147,7 +170,7 @@ def _parse_independence(entry: object) -> tuple[float, ...]:
 
 def parse_law(entry: object, weights: list[Floats]) -> PriorOfResponse:
     """Return what is known without features; its weights and those of the members sum to 1."""
-    fields = check_record(entry, "prior", PriorOfResponse._fields)
+    record = check_record(entry, "prior", PriorOfResponse._fields)
     bounds = {
         "center": (-_LARGE, _LARGE),
         "squares": (1.0 / _LARGE**2, _LARGE**2),
@@ -155,7 +178,7 @@ def parse_law(entry: object, weights: list[Floats]) -> PriorOfResponse:
     }
     law = PriorOfResponse(
         **{
-            name: check_real(fields[name], f"prior {name}", *bounds.get(name, (0.0, 1.0)))
+            name: check_real(record[name], f"prior {name}", *bounds.get(name, (0.0, 1.0)))
             for name in PriorOfResponse._fields
         }
     )

@@ -8,7 +8,7 @@ is known without the features, and outliers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -31,11 +31,13 @@ from unselected.fitted.json_response_stack import (
     parse_flag,
     parse_law,
     parse_member,
+    parse_transform,
 )
 from unselected.fitted.regression import FittedRegression
 from unselected.models.direct_regression import DirectRegression
 from unselected.models.predictive import checked_levels
 from unselected.models.response_covariates import FeatureSlopes, ResponseCovariates
+from unselected.models.response_transform import ResponseTransform, TransformedMixture
 from unselected.models.student_mixture import StudentMixture
 from unselected.selection.events import RealEvent
 from unselected.selection.leaving_out import Marginals
@@ -102,11 +104,13 @@ class FittedResponseStack(FittedResponse):
     names : array of shape (k,) or None
     adjusted : Adjusted or None
         Covariates; members and ``prior`` are then of what they leave. None where there are none.
+    transform : ResponseTransform or None
+        Of the response, where members, ``prior`` and ``main`` are on its scale.
     """
 
     kind: ClassVar[str] = "regressor"
     keys: ClassVar[tuple[str, ...]] = ("members", "prior", "main", "main_normal", "normal")
-    optional: ClassVar[tuple[str, ...]] = ("adjusted",)
+    optional: ClassVar[tuple[str, ...]] = ("adjusted", "transform")
 
     members: tuple[ResponseMember, ...]
     prior: PriorOfResponse
@@ -115,6 +119,7 @@ class FittedResponseStack(FittedResponse):
     normal: NormalScores | None
     names: NDArray[Any] | None
     adjusted: Adjusted | None = None
+    transform: ResponseTransform | None = None
 
     @property
     def event(self) -> RealEvent:
@@ -164,7 +169,7 @@ class FittedResponseStack(FittedResponse):
         return [(member.weights >= least) & (member.weights > 0.0) for member in self.members]
 
     def _mixture(self, rows: Floats) -> StudentMixture:
-        """Return the predictive distributions of rows as the model reads them."""
+        """Return the predictive distributions of rows, on the scale of the regressions."""
         if self.adjusted is None:
             scores = None if self.normal is None else self.normal.apply(rows)
             return self._mixture_of(rows, scores)
@@ -194,12 +199,16 @@ class FittedResponseStack(FittedResponse):
             total / total.sum(), np.concatenate(df), np.vstack(location), np.vstack(squares)
         )
 
-    def _blocks(self, X: Floats) -> Iterator[tuple[slice, StudentMixture]]:
-        """Yield the mixtures of some rows at a time."""
+    def _blocks(self, X: Floats) -> Iterator[tuple[slice, StudentMixture | TransformedMixture]]:
+        """Yield the distributions of the responses of some rows at a time."""
         size = max(1, _BLOCK // max(1, sum(member.weights.size for member in self.members)))
         for start in range(0, len(X), size):
             rows = slice(start, start + size)
-            yield rows, self._mixture(X[rows])
+            mixture = self._mixture(X[rows])
+            if self.transform is None:
+                yield rows, mixture
+            else:
+                yield rows, TransformedMixture(mixture, self.transform)
 
     def mean_and_std(self, X: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the predictive distributions."""
@@ -241,8 +250,12 @@ class FittedResponseStack(FittedResponse):
 
     @property
     def levels(self) -> Floats:
-        """Responses at which values of features are told: the mean, and one deviation from it."""
-        return np.asarray(self.main.response_mean + _STEPS * self.main.unit)
+        """Responses at which values of features are told: the mean, and one deviation from it.
+
+        With a transform these are the mean and the deviation on its scale.
+        """
+        levels = np.asarray(self.main.response_mean + _STEPS * self.main.unit)
+        return levels if self.transform is None else self.transform.invert(levels)
 
     def describe(self, scores: Sequence[float]) -> list[Entries]:
         """Return what is known of each kept feature, in plain types and in their order.
@@ -280,6 +293,11 @@ class FittedResponseStack(FittedResponse):
         return "normal" if self.main_normal else "raw"
 
     @property
+    def response_power(self) -> float:
+        """The power of the transform of the response; 1 where it is taken as it is."""
+        return 1.0 if self.transform is None else self.transform.power
+
+    @property
     def k_weights(self) -> dict[int, float]:
         """The weight of each number of features; 0 is what is known without any."""
         weights = {0: self.prior.null + self.prior.outlier}
@@ -291,7 +309,11 @@ class FittedResponseStack(FittedResponse):
     def details(self) -> Entries:
         """Return the numbers of features that the average is over, and their weights."""
         weights = {str(size): weight for size, weight in self.k_weights.items()}
-        return {"k_weights": weights, "outlier_fraction": self.prior.outlier}
+        return {
+            "k_weights": weights,
+            "outlier_fraction": self.prior.outlier,
+            "response_power": self.response_power,
+        }
 
     def in_words(self) -> list[str]:
         """Return what was learned from cases left out, in sentences."""
@@ -314,6 +336,7 @@ class FittedResponseStack(FittedResponse):
             f"Predictions average over regressions on the strongest features: {each}.",
             f"{nothing} Outliers: {100.0 * self.prior.outlier:.1f} %.",
             f"Weights of the kinds of regression: {kinds}.",
+            *([] if self.transform is None else [self.transform.in_words]),
         ]
 
     def to_json(self) -> Entries:
@@ -333,6 +356,7 @@ class FittedResponseStack(FittedResponse):
             "main_normal": self.main_normal,
             "normal": normal_entry(self.normal),
             **({} if self.adjusted is None else {"adjusted": adjusted_entry(*self.adjusted)}),
+            **({} if self.transform is None else {"transform": asdict(self.transform)}),
         }
 
     @classmethod
@@ -352,7 +376,8 @@ class FittedResponseStack(FittedResponse):
             raise Fault("normal is missing, but normal scores are used.")
         prior = parse_law(entries["prior"], [member.weights for member in members])
         names = parse_names(entries["names"], k)
-        return cls(members, prior, main, main_normal, normal, names, adjusted)
+        transform = parse_transform(entries["transform"]) if "transform" in entries else None
+        return cls(members, prior, main, main_normal, normal, names, adjusted, transform)
 
 
 # The kinds of regression, and what they are called.

@@ -24,6 +24,7 @@ predictive          predictive distributions of a real response
 regression          real-valued features and a real response
 regression_posterior  its posterior
 response_covariates what covariates say of a real response
+response_transform  a monotone transform of a skewed response
 student_mixture     mixtures of Student t distributions
 two_groups          the prior with related and unrelated features
 """

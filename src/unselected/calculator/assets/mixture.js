@@ -84,6 +84,7 @@ class InverseRegression {
 class ResponseStack {
   constructor(form) {
     Object.assign(this, { prior: form.prior, covariates: form.covariates });
+    this.transform = form.transform && new ResponseTransform(form.transform);
     this.normal = form.normal && new NormalScores(form.normal);
     const kinds = { linear: DirectRegression, quadratic: DirectRegression, inverse: InverseRegression };
     this.members = form.members.map((member) => ({ ...member, model: new kinds[member.kind](member.model) }));
@@ -109,7 +110,7 @@ class ResponseStack {
       model.lawsOf(seen).forEach((law, i) => parts.push({ ...law, weight: weights[i], df }));
     }
     const total = sum(parts.map(({ weight }) => weight));
-    return new StudentMixture(
+    const mixture = new StudentMixture(
       parts.map((part) => ({
         df: part.df,
         weight: part.weight / total,
@@ -117,6 +118,60 @@ class ResponseStack {
         squares: part.squares * factor,
       })),
     );
+    return this.transform ? new TransformedMixture(mixture, this.transform) : mixture;
+  }
+}
+
+/** The Box-Cox transform of a skewed response, straight beyond the training responses. */
+class ResponseTransform {
+  constructor(form) {
+    Object.assign(this, form);
+    this.ends = [this.shift, (this.high - this.low) / this.unit + this.shift].map((u) => this._boxCox(u));
+  }
+
+  _boxCox(u) {
+    return this.power === 0 ? Math.log(u) : (u ** this.power - 1) / this.power;
+  }
+
+  apply(y) {
+    const inside = Math.max(this.low, Math.min(this.high, this.sign * y));
+    const u = (inside - this.low) / this.unit + this.shift;
+    const beyond = (u ** (this.power - 1) * (this.sign * y - inside)) / this.unit;
+    return this.center + this.sign * this.scale * (this._boxCox(u) + beyond);
+  }
+
+  invert(z) {
+    const wanted = (this.sign * (z - this.center)) / this.scale;
+    const inside = Math.max(this.ends[0], Math.min(this.ends[1], wanted));
+    const u = this.power === 0 ? Math.exp(inside) : (1 + this.power * inside) ** (1 / this.power);
+    const beyond = (wanted - inside) * u ** (1 - this.power);
+    return this.sign * (this.low + this.unit * (u - this.shift + beyond));
+  }
+}
+
+/** Distributions of the response, where its transform has a mixture of t distributions. */
+class TransformedMixture {
+  constructor(mixture, transform) {
+    Object.assign(this, { mixture, transform });
+    const points = Array.from({ length: 65 }, (_, i) => Math.sinh(transform.step * (i - 32)));
+    const summed = mixture.parts.flatMap(({ weight, location, squares, df }) => {
+      const heights = points.map((t) => Math.sqrt(1 + t * t) * (1 + (t * t) / df) ** (-(df + 1) / 2));
+      const total = sum(heights);
+      return points.map((t, i) => ({
+        share: (weight * heights[i]) / total,
+        y: transform.invert(location + Math.sqrt(squares) * t),
+      }));
+    });
+    this.mean = sum(summed.map(({ share, y }) => share * y));
+    this.std = Math.sqrt(sum(summed.map(({ share, y }) => share * (y - this.mean) ** 2)));
+  }
+
+  cdf(y) {
+    return this.mixture.cdf(this.transform.apply(y));
+  }
+
+  quantile(level) {
+    return this.transform.invert(this.mixture.quantile(level));
   }
 }
 
