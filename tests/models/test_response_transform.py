@@ -71,9 +71,17 @@ def test_units_and_direction_of_the_response_do_not_matter(seed):
 
 
 @pytest.mark.parametrize(
-    "y", [ndtri((np.arange(60) + 0.5) / 60), np.ones(20), np.arange(9.0)], ids=str
+    "y",
+    [
+        ndtri((np.arange(60) + 0.5) / 60),
+        np.ones(20),
+        np.arange(9.0),
+        np.repeat([0.0, 1.0], [50, 10]),
+        np.maximum(skewed(0) - 0.4, 0.0),
+    ],
+    ids=["normal", "constant", "uniform", "two values", "many zeros"],
 )
-def test_nothing_is_learned_from_responses_that_are_not_skewed(y):
+def test_nothing_is_learned_from_responses_that_are_not_skewed_or_often_alike(y):
     assert ResponseTransform.learn(y) is None
 
 

@@ -27,6 +27,9 @@ POWERS = (0.0, 0.25, 0.5, 0.75)
 SHIFTS = (0.03, 0.1, 0.3)
 # A transform that gains less than this in log likelihood is not worth trying.
 _LEAST_GAIN = 4.0
+# Nor is one learned where a larger part of the responses have the same value: a slope that is large
+# there raises a density without limit, whatever the other responses are.
+_MOST_ALIKE = 0.1
 # Standardized values at which functions of a t distribution are summed: sinh of equal steps.
 STEP = 0.25
 _POINTS = np.sinh(STEP * np.arange(-32, 33))
@@ -71,7 +74,8 @@ class ResponseTransform:
     @classmethod
     def learn(cls, y: Floats) -> "ResponseTransform | None":
         """Return the transform that makes responses (n,) most nearly normal; None if none does."""
-        if not y.std() > 0.0:
+        _, counts = np.unique(y, return_counts=True)
+        if not y.std() > 0.0 or counts.max() > max(2.0, _MOST_ALIKE * y.size):
             return None
         each = [cls._of(y, *how) for how in product(POWERS, SHIFTS, (1, -1))]
         gains = [float(transform.log_slope(y).sum()) for transform in each]
