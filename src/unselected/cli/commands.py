@@ -90,7 +90,8 @@ class PredictOptions:
         set, for example after a case-control study: CLASS=PROBABILITY for each class, or, for two
         classes, the probability of the second. Give this option after the names of the files.
     interval
-        Add posterior intervals of the probabilities, at this level, for example 0.9.
+        Add posterior intervals of the probabilities, at this level, for example 0.9. They tell how
+        sure the model is of what the features say, and take the prevalence as certain.
     indeterminate_below
         Leave the prediction empty where no class is at least this probable.
     force
