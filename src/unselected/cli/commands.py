@@ -253,7 +253,7 @@ class CvOptions:
     seed
         Seed of the folds.
     jobs
-        Number of processes.
+        Number of processes; by default 1, or all processors where a large table makes that pay.
     checkpoint
         File for finished repetitions; the same command continues from there.
     """
@@ -270,7 +270,7 @@ class CvOptions:
     loo: Flag = False
     method: tuple[str, ...] = ()
     seed: Whole = 0
-    jobs: Whole = 1
+    jobs: Whole | None = None
     checkpoint: Input | None = None
     speech: Speech = field(default_factory=Speech)
 
@@ -313,7 +313,7 @@ class ReportOptions:
         Name of a method to compare with; may be repeated. By default those of `unselected cv`;
         --method corrected compares with none, which takes less time.
     jobs
-        Number of processes of the cross-validation.
+        Number of processes of the cross-validation; by default as in `unselected cv`.
     output
         HTML file to write; - is stdout.
     force
@@ -324,7 +324,7 @@ class ReportOptions:
     splits: Whole = 5
     repeats: Whole | None = None
     method: tuple[str, ...] = ()
-    jobs: Whole = 1
+    jobs: Whole | None = None
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
