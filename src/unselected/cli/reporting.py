@@ -1,5 +1,6 @@
 """`unselected report`."""
 
+from pathlib import Path
 from typing import Any
 
 from unselected.cli.commands import ReportOptions
@@ -62,7 +63,7 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
         else:
             findings = examine(table.X, table.y, classifier=model, **settings)
     sentences = verdict(findings)
-    title = f"{source.target} in {data}"
+    title = f"{source.target} in {'standard input' if data == '-' else Path(data).name}"
     write_text(output, page_of(findings, title=title), overwrite=options.force)
     if output != "-":
         content: dict[str, Any] = {
