@@ -104,6 +104,7 @@ KINDS = {
     "real numbers, three classes": _kind(SelectiveGaussianNB, three(reals)),
     "real numbers, shrunk": _kind(SelectiveGaussianNB, reals, variance_shrinkage=5.0),
     "real numbers, sparse": _kind(SelectiveGaussianNB, reals, prior="sparse"),
+    "real numbers with gaps, sparse": _kind(SelectiveGaussianNB, gaps(reals), prior="sparse"),
     "real numbers, sparse, three classes": _kind(SelectiveGaussianNB, three(reals), prior="sparse"),
     "real numbers, tempered": _kind(SelectiveGaussianNB, reals, dependence="tempered"),
     "real numbers with gaps, correlated": _kind(

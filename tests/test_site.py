@@ -113,7 +113,16 @@ def test_the_gallery_has_titles_and_pictures():
     for example in examples:
         title, underline, *_ = ast.get_docstring(ast.parse(example.read_text())).splitlines()
         assert underline == "=" * len(title), example.name
-        assert "plt.subplots" in example.read_text(), example.name
+        assert re.search(r"plt\.(subplots|figure)\(", example.read_text()), example.name
+
+
+@pytest.mark.parametrize(
+    ("page", "example"),
+    [("guide/audit.md", "plot_16_audit"), ("guide/calculator.md", "plot_17_calculator")],
+)
+def test_pages_name_their_examples(page, example):
+    assert (ROOT / "examples" / f"{example}.py").is_file()
+    assert f"gallery/{example}`" in (DOCS / page).read_text()
 
 
 def test_docstrings_become_markup():

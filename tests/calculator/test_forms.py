@@ -9,6 +9,7 @@ import pytest
 from calculator_cases import saved_model
 
 from unselected.calculator.feature_forms import bits_form, normal_form, posterior_form
+from unselected.calculator.node_forms import _sinh_rule, _thinned
 from unselected.calculator.packing import packed, script_json
 from unselected.numerics.quadrature import log_sum
 from unselected.statistics.normal_scores import NormalScores
@@ -63,3 +64,45 @@ def test_scores_that_columns_share_are_there_once():
     assert form["scoresOf"] == [0, 0, 0, 1]
     assert len(form["scores"]) == 2
     assert normal_form(None) is None
+
+
+@pytest.mark.parametrize("name", ["real numbers, shrunk", "regression, shrunk"])
+def test_nodes_of_a_common_variance_are_held_by_their_rules(name, tmp_path):
+    """The rules, and the weights that features give their nodes, are those of the posterior."""
+    fitted = saved_model(name, tmp_path)[0].fitted
+    posterior = getattr(fitted.posterior, "features", fitted.posterior)
+    form = posterior_form(posterior)["wide"]
+    wide, lengths = _thinned(posterior), np.array(form["lengths"])
+    assert form["rules"].size + form["logWeights"].size < wide.log_weights.size / 2
+    tau = np.repeat(np.arange(lengths.size), lengths)
+    i = np.concatenate([np.arange(n) for n in lengths])
+    center, width, first, step = form["rules"][tau].T
+    t = first + i * step
+    log_variance = center + width * np.sinh(t)
+    np.testing.assert_allclose(log_variance, wide.log_variance, rtol=0.0, atol=1e-8)
+    c, d = wide.contrasts, wide.shrinkage
+    squares = c.squares(np.exp(-form["logAlpha"][tau])) + d * np.exp(log_variance)[:, np.newaxis]
+    logs = 0.5 * d * c.n.size * log_variance - np.log(squares) @ (0.5 * (c.df + d))
+    logs += np.log(np.cosh(t))
+    starts = np.cumsum(lengths) - lengths
+    logs += (form["logWeights"] - np.logaddexp.reduceat(logs, starts))[tau]
+    np.testing.assert_allclose(np.exp(logs), np.exp(wide.log_weights), rtol=0.0, atol=1e-9)
+
+
+def test_patterns_of_missing_values_are_held_by_a_few(tmp_path):
+    posterior = saved_model("real numbers with gaps, sparse", tmp_path)[0].fitted.posterior
+    form = posterior_form(posterior)["far"]
+    far = posterior.covering(200, 161)
+    kept = far.n_omitted > 0
+    by_tau, by_pattern = form["omittedByTau"], form["omittedByPattern"]
+    assert by_tau.shape[1] < kept.sum() / 2
+    change = (by_tau @ by_pattern - far.log_omitted[:, kept]) @ far.n_omitted[kept]
+    assert np.max(np.abs(change)) < 1e-10
+
+
+def test_nodes_that_no_rule_lays_are_held_one_by_one():
+    assert _sinh_rule(np.linspace(0.0, 1.0, 20)) is None
+    assert _sinh_rule(np.array([0.0, 1.0, 2.5])) is None
+    t = -1.0 + 0.3 * np.arange(20)
+    np.testing.assert_allclose(_sinh_rule(5.0 + 2.0 * np.sinh(t)), [5.0, 2.0, -1.0, 0.3])
+    assert _sinh_rule(np.cumsum(np.random.default_rng(0).random(20))) is None

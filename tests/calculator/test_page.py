@@ -9,11 +9,12 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from calculator_cases import saved_model
+from calculator_cases import saved_model, write_model
 
-from unselected import SelectiveBernoulliNB
+from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
 from unselected.calculator.page import calculator_page
 from unselected.files.labels import Label
+from unselected.files.models import load_model
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NASTY = "</script><b>{script}"
@@ -114,3 +115,13 @@ def test_scripts_have_no_line_that_the_page_could_lose():
             joined = "\n".join(line.strip() for line in begun)
             assert joined.count("/**") == joined.count("*/"), path.name
             assert sum(line.count("`") % 2 for line in lines) == 0, path.name
+
+
+@pytest.mark.parametrize("estimator", [SelectiveGaussianNB, SelectiveNaiveRegressor])
+def test_shrunk_variances_make_no_large_page(estimator, tmp_path):
+    """Nodes of two parameters that reach far were 240 kB."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 60)), np.arange(100) % 2
+    model = estimator(k=50, variance_shrinkage=5.0).fit(X, y)
+    write_model(model, tmp_path / "model.json")
+    assert len(calculator_page(load_model(tmp_path / "model.json")).encode()) < 200_000

@@ -484,8 +484,10 @@ def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path)
     lines = call("inspect", "m.json", cwd=tmp_path).stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("sure")] == ["infinite"]
     asked = ("--target", "y", "--k", 2, "--splits", 2, *ALONE, "-o", "p.html")
-    call("report", "t.csv", *asked, cwd=tmp_path)
-    assert "<td>sure</td><td>infinite</td>" in (tmp_path / "p.html").read_text()
+    call("report", tmp_path / "t.csv", *asked, cwd=tmp_path)
+    page = (tmp_path / "p.html").read_text()
+    assert "<td>sure</td><td>infinite</td>" in page
+    assert "<h1>y in t.csv</h1>" in page  # and not where it is
 
 
 PAPER = ("--model", "regression")

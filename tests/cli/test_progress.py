@@ -24,12 +24,14 @@ from unselected.cli.progress import (
     WatchedColumns,
     expected_seconds,
     n_fits_of_ours,
+    n_jobs_of,
     showing_fits,
     showing_progress,
     showing_steps,
 )
 from unselected.columns import blocks as columns_module
 from unselected.columns.sources import ColumnSource, SourceError, SparseColumns
+from unselected.experiments.folds import on_fold
 
 N, P = 30, 90
 ESTIMATORS = [SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor]
@@ -249,12 +251,27 @@ def test_fits_of_a_cross_validation_are_counted(monkeypatch, capsys):
     assert "%" not in capsys.readouterr().err
 
 
-def test_fits_in_other_processes_are_not_counted(monkeypatch, capsys):
+def test_fits_in_other_processes_are_counted_with_those_of_all_methods(monkeypatch, capsys):
     monkeypatch.setattr("unselected.cli.progress.on_terminal", lambda: True)
     with showing_fits("classifier", 4, jobs=2, after=0.0) as own_bar:
         assert not own_bar
         SelectiveClassifier(k=2).fit(np.random.default_rng(0).normal(size=(30, 5)), [0, 1] * 15)
-    assert "%" not in capsys.readouterr().err
+        assert "%" not in capsys.readouterr().err
+        for _ in range(8):
+            on_fold.get()(9)
+    assert re.search(r"cross-validating:  90%.* 9/10 ", capsys.readouterr().err)
+    with showing_fits("classifier", 4, after=0.0):
+        on_fold.get()(9)
+    assert "0/4" in capsys.readouterr().err
+
+
+def test_all_processors_are_used_where_that_pays(monkeypatch):
+    monkeypatch.setattr("unselected.cli.progress.cpu_count", lambda: 3)
+    assert n_jobs_of(None, "classifier", 500_000, 1) == 3
+    assert n_jobs_of(2, "classifier", 500_000, 1) == 2
+    assert n_jobs_of(None, "classifier", 500_000, 4) == 1  # repetitions are not counted elsewhere
+    assert n_jobs_of(None, "classifier", 5_000, 1) == 1
+    assert n_jobs_of(None, "gaussian", 500_000, 1) == 1
 
 
 def test_the_fits_of_ours_are_counted_before_they_start():

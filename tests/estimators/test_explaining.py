@@ -10,7 +10,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB
+from unselected import SelectiveBernoulliNB, SelectiveClassifier, SelectiveGaussianNB
 from unselected.fitted.prevalence import log_prevalence
 
 pytestmark = pytest.mark.usefixtures("few_folds")
@@ -189,6 +189,21 @@ def test_intervals_of_tempered_probabilities(kind, seed):
                 misses[of] = max(misses[of], *np.abs(np.subtract(below, (0.1, 0.9))))
     assert misses[0] < 0.03  # nodes are few
     assert misses[1] > 0.03
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+@pytest.mark.parametrize("kind", [SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveClassifier])
+def test_intervals_take_the_prevalence_as_certain(kind, prevalence, seed):
+    """Without a known feature both ends are the probability; with one they are apart."""
+    rng, y = np.random.default_rng(seed), np.arange(40) % 3 == 0
+    X = (rng.random((40, 30)) < np.where(y, 0.8, 0.3)[:, np.newaxis]).astype(float)
+    model = kind(k=4).fit(X, y)
+    rows = np.vstack([np.full(30, np.nan), X[0]])
+    share = model.predict_proba(rows, prevalence=prevalence)[0]
+    np.testing.assert_allclose(share[1], 15 / 42 if prevalence is None else prevalence)
+    lower, upper = model.predict_proba_interval(rows, prevalence=prevalence)
+    np.testing.assert_allclose([lower[0], upper[0]], [share, share], rtol=1e-12)
+    assert np.all(lower[1] < upper[1])
 
 
 def test_two_classes_have_complementary_intervals(seed):

@@ -59,6 +59,29 @@ def test_probabilities_of_centroids_are_those_of_the_paper(n_classes):
     np.testing.assert_allclose(model.predict_proba(X), expected)
 
 
+def test_losses_of_thresholds_are_those_of_refits(monkeypatch):
+    """One fit of each fold stands for one with each threshold."""
+    X, y = table_with(3)
+    X[:, 7] = 1.0  # a feature that does not vary
+    thresholds, (train, test) = np.array([0.0, 0.5, 2.0, 9.0]), next(FOLDS.split(X, y))
+    fits, fit = [], NearestCentroid.fit
+    monkeypatch.setattr(NearestCentroid, "fit", lambda *args: fits.append(1) or fit(*args))
+    model = ShrunkenCentroids(FOLDS)
+    model.classes_ = np.unique(y)
+    with pytest.warns(UserWarning, match="zero standard deviation"):
+        found = model._losses(X, y, thresholds, train, test)
+    assert len(fits) == 1
+    for loss, threshold in zip(found, thresholds, strict=True):
+        known = NearestCentroid(shrink_threshold=threshold or None, priors="empirical")
+        with pytest.warns(UserWarning, match="zero standard deviation"):
+            known.fit(X[train], y[train])
+        own = known.predict_proba(X[test])[np.arange(test.size), y[test]]
+        if threshold:  # scikit-learn's own probabilities are those of squared distances
+            own = softmax(0.5 * known.decision_function(X[test]), axis=1)
+            own = own[np.arange(test.size), y[test]]
+            np.testing.assert_allclose(loss, -np.sum(np.log(np.maximum(own, 1e-15))))
+
+
 def test_noise_is_shrunken_away():
     X, y = np.random.default_rng(1).normal(size=(60, 200)), np.arange(60) % 2
     model = ShrunkenCentroids(FOLDS).fit(X, y)
@@ -117,10 +140,16 @@ def test_folds_of_one_repetition_are_divided_among_jobs(monkeypatch):
     expected = compare(X, y, **asked)
     jobs, original = [], folds.Parallel
 
-    def watched(n_jobs):
+    def watched(n_jobs, **how):
         jobs.append(n_jobs)
-        return original(n_jobs=n_jobs, backend="threading")
+        return original(n_jobs=n_jobs, backend="threading", **how)
 
     monkeypatch.setattr(folds, "Parallel", watched)
-    assert compare(X, y, **asked, n_jobs=2) == expected
+    told = []
+    token = folds.on_fold.set(told.append)
+    try:
+        assert compare(X, y, **asked, n_jobs=2) == expected
+    finally:
+        folds.on_fold.reset(token)
     assert jobs == [2]
+    assert told == [6] * 6  # each of two methods in each of three folds

@@ -289,6 +289,16 @@ def test_a_page_on_three_classes_stands_alone(page_of_three):
     assert "AUC is the mean over classes, each against all others" in page_of_three
 
 
+def test_pictures_of_effects_say_of_which_class(page_of_three, three_classes):
+    found = re.findall(r"Effects of all kept features on (\S+), at face value", page_of_three)
+    assert found == ["&lt;b&gt;", "a", "c"]
+    alone = replace(three_classes[2], rows={"corrected": three_classes[2].rows["corrected"]})
+    told = section(without_pictures(alone), "Methods compared")
+    assert "difference from ours" not in told  # from itself
+    assert "Table of" not in told
+    assert "difference from ours" in section(page_of_three, "Methods compared")
+
+
 def test_a_page_on_three_classes_shows_means_and_known_values(three_classes, page_of_three):
     X, y, findings = three_classes
     assert "<th>F statistic</th>" in page_of_three

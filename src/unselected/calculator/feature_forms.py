@@ -1,17 +1,16 @@
 """Fitted features as forms: rates of bits, contrasts of real numbers, nodes of posteriors."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from unselected._typing import Floats
+from unselected.calculator.node_forms import nodes_form, wide_form
 from unselected.calculator.packing import Form
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.gaussian_posterior import GaussianPosterior
-from unselected.numerics.quadrature import log_sum
 from unselected.statistics.design import CovariateBasis
 from unselected.statistics.normal_scores import NormalScores
 
@@ -21,10 +20,8 @@ _NULL = -np.inf
 _AGREEMENT = 1e-11
 # Nodes that reach as far as the prior does: of tau, and of the fraction for each.
 _MOST_TAUS, _N_FRACTIONS = 200, 161
-# Of nodes of tau alone every second is left out while densities of rows far out change by no more.
-_MOST_CHANGE = 1e-10
-# Rows far out that this is tried on, in deviations from the means.
-_FAR_OUT = (1.0, 3.0, 10.0)
+# The log probability of the event may change by this where tables of omission are made smaller.
+_OMITTED_CHANGE = 1e-10
 
 
 # --- bits ----------------------------------------------------------------------------------------
@@ -105,7 +102,7 @@ def posterior_form(posterior: GaussianPosterior, *, adjusted: bool = False) -> F
     }
     if posterior.fractions is not None:
         return {**form, **_two_group_nodes(posterior)}
-    return {**form, "nodes": _nodes_form(posterior), "wide": _nodes_form(_thinned(posterior))}
+    return {**form, "nodes": nodes_form(posterior), "wide": wide_form(posterior)}
 
 
 _CONTRASTS = {
@@ -123,51 +120,6 @@ _OF_COVARIATES = {
     "expected": "expected",
     "inverse": "inverse",
 }
-
-
-def _nodes_form(posterior: GaussianPosterior) -> Form:
-    """Return the nodes, of which those with the same tau are adjacent."""
-    starts = np.flatnonzero(np.diff(posterior.log_alpha, prepend=np.nan))
-    return {
-        "lengths": np.diff(np.append(starts, posterior.log_alpha.size)).tolist(),
-        "logAlpha": posterior.log_alpha[starts],
-        "shrinkage": posterior.shrinkage,
-        "logVariance": posterior.log_variance if posterior.shrinkage else None,
-        "logWeights": posterior.log_weights,
-    }
-
-
-def _thinned(posterior: GaussianPosterior) -> GaussianPosterior:
-    """Return the posterior that reaches far, on as few nodes as rows far out need."""
-    c, wide = posterior.contrasts, posterior.wide
-    code = np.eye(c.axes.shape[1])[0]
-    deviation = np.sqrt((c.within + np.sum(c.beta**2, axis=1)) / np.maximum(c.df, 1.0))
-    signs = np.where(np.arange(c.n.size) % 2, 1.0, -1.0)
-    rows = c.mean + np.multiply.outer(np.array(_FAR_OUT), deviation * signs)
-    right = _log_predictive(wide, code, rows)
-    allowed = _MOST_CHANGE * np.maximum(np.abs(right), 1.0)
-    while True:
-        fewer = _every_second_tau(wide)
-        if np.any(np.abs(_log_predictive(fewer, code, rows) - right) > allowed):
-            return wide
-        wide = fewer
-
-
-def _log_predictive(posterior: GaussianPosterior, code: Floats, rows: Floats) -> Floats:
-    return log_sum(posterior.log_densities(code, rows) + posterior.log_weights, axis=1)
-
-
-def _every_second_tau(posterior: GaussianPosterior) -> GaussianPosterior:
-    """Return the sum of a trapezoid rule with steps that are twice as long."""
-    _, place = np.unique(-posterior.log_alpha, return_inverse=True)
-    some = place % 2 == 0
-    return replace(
-        posterior,
-        log_alpha=posterior.log_alpha[some],
-        log_weights=posterior.log_weights[some] + np.log(2.0),
-        log_at_most=posterior.log_at_most[some],
-        log_variance=posterior.log_variance[some],
-    )
 
 
 def _two_group_nodes(posterior: Any) -> Form:
@@ -191,10 +143,26 @@ def _two_group_nodes(posterior: Any) -> Form:
             "logPrior": far.log_prior,
             "logRelated": far.log_related,
             "logOfFraction": far.log_of_fraction,
-            "logOmitted": far.log_omitted,
-            "nOmitted": far.n_omitted,
+            **_omitted_form(far.log_omitted, far.n_omitted),
         },
     }
+
+
+def _omitted_form(log_omitted: Floats, n_omitted: Floats) -> Form:
+    """Return the logs of omission probabilities by tau and pattern, as a product of two tables.
+
+    Patterns of missing values are many, and their logs nearly those of a few.
+    """
+    some = n_omitted > 0.0
+    logs, numbers = log_omitted[:, some], n_omitted[some]
+    left, sizes, right = np.linalg.svd(logs, full_matrices=False)
+    by_tau, by_pattern = logs, np.eye(numbers.size)
+    for rank in range(1, sizes.size):
+        product = left[:, :rank] * sizes[:rank], right[:rank]
+        if np.max(np.abs(product[0] @ product[1] - logs) @ numbers) < _OMITTED_CHANGE:
+            by_tau, by_pattern = product
+            break
+    return {"omittedByTau": by_tau, "omittedByPattern": by_pattern, "nOmitted": numbers}
 
 
 # --- columns -------------------------------------------------------------------------------------

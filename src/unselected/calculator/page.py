@@ -173,6 +173,7 @@ def _about(saved: SavedModel) -> list[str]:
 
 # By whether the response is a number.
 _INTERVALS = {
-    False: "An interval says how sure the model is of a probability, given its training cases.",
+    False: "An interval says how sure the model is of what the features say of a case, given its "
+    "training cases. It takes as certain how common the classes are.",
     True: "An interval holds the response of a new case with the stated probability.",
 }

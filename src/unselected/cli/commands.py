@@ -90,7 +90,8 @@ class PredictOptions:
         set, for example after a case-control study: CLASS=PROBABILITY for each class, or, for two
         classes, the probability of the second. Give this option after the names of the files.
     interval
-        Add posterior intervals of the probabilities, at this level, for example 0.9.
+        Add posterior intervals of the probabilities, at this level, for example 0.9. They tell how
+        sure the model is of what the features say, and take the prevalence as certain.
     indeterminate_below
         Leave the prediction empty where no class is at least this probable.
     force
@@ -252,7 +253,7 @@ class CvOptions:
     seed
         Seed of the folds.
     jobs
-        Number of processes.
+        Number of processes; by default 1, or all processors where a large table makes that pay.
     checkpoint
         File for finished repetitions; the same command continues from there.
     """
@@ -269,7 +270,7 @@ class CvOptions:
     loo: Flag = False
     method: tuple[str, ...] = ()
     seed: Whole = 0
-    jobs: Whole = 1
+    jobs: Whole | None = None
     checkpoint: Input | None = None
     speech: Speech = field(default_factory=Speech)
 
@@ -312,7 +313,7 @@ class ReportOptions:
         Name of a method to compare with; may be repeated. By default those of `unselected cv`;
         --method corrected compares with none, which takes less time.
     jobs
-        Number of processes of the cross-validation.
+        Number of processes of the cross-validation; by default as in `unselected cv`.
     output
         HTML file to write; - is stdout.
     force
@@ -323,7 +324,7 @@ class ReportOptions:
     splits: Whole = 5
     repeats: Whole | None = None
     method: tuple[str, ...] = ()
-    jobs: Whole = 1
+    jobs: Whole | None = None
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)

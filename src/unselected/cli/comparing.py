@@ -9,7 +9,7 @@ from unselected.cli.commands import CvOptions
 from unselected.cli.estimating import NamedTraining, estimator, repeats_of
 from unselected.cli.fitting import path_text, read_training
 from unselected.cli.options import Choice, K, Source, columns_of, note
-from unselected.cli.progress import OUR_METHODS, n_fits_of_ours, showing_fits
+from unselected.cli.progress import OUR_METHODS, n_fits_of_ours, n_jobs_of, showing_fits
 from unselected.estimators.added_value import AddedValue
 from unselected.estimators.choose import FOR_NUMBERS
 from unselected.experiments import (
@@ -88,7 +88,7 @@ def _check_options(k: tuple[K, ...], options: CvOptions) -> None:
     for option, given in (
         ("--splits", options.splits is not None),
         ("--repeats", options.repeats is not None),
-        ("--jobs", options.jobs != 1),
+        ("--jobs", options.jobs not in (None, 1)),
         ("--groups", options.groups is not None),
     ):
         if options.loo and given:
@@ -113,18 +113,20 @@ def _compared(
     number = ours.k if isinstance(ours.k, int) else None
     if number is None and not (methods and set(methods) <= set(OUR_METHODS)):
         number = _number_selected(ours, table)
+    n_values = table.X.shape[0] * table.X.shape[1]
+    jobs = n_jobs_of(options.jobs, name, n_values, 0 if options.loo else folds["n_repeats"])
     settings: dict[str, Any] = {
         "k": 1 if number is None else number,
         **folds,
         "methods": methods or None,
         "seed": options.seed,
-        "n_jobs": options.jobs,
+        "n_jobs": jobs,
         "checkpoint": options.checkpoint,
     }
     resampling: dict[str, Any] = {"groups": table.groups, "seed": options.seed}
     n_ours = n_fits_of_ours(name, methods, covariates=table.covariates is not None)
     n_fits = n_ours * n_splits * folds["n_repeats"]
-    with showing_fits(name, n_fits, jobs=options.jobs) as own_bar:
+    with showing_fits(name, n_fits, jobs=jobs) as own_bar:
         settings |= table.fit_arguments | {"progress": own_bar}
         if name in FOR_NUMBERS:
             settings["n_splits"] = n_splits

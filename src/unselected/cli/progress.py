@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 from tqdm import tqdm
 
@@ -15,6 +16,7 @@ from unselected.columns.blocks import Columns
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.added_value import FEATURES_ALONE
 from unselected.estimators.stack_fitting import on_step
+from unselected.experiments.folds import on_fold
 from unselected.files.sources import FileColumns
 
 # The methods whose fits are ours.
@@ -22,7 +24,10 @@ OUR_METHODS = ("corrected", "uncorrected", FEATURES_ALONE)
 
 # What the other methods take in a fold, roughly: for each value of the table, and whatever its
 # size. Measured on a table of 72 cases and 7129 features.
-_SECONDS_PER_VALUE, _SECONDS_PER_FOLD = 6e-6, 1.0
+_SECONDS_PER_VALUE, _SECONDS_PER_FOLD = 3e-6, 1.0
+
+# Other processes take seconds to start: fits to tables with fewer values are not worth them.
+_FEWEST_VALUES = 100_000
 
 
 class WatchedColumns(ColumnSource):
@@ -104,27 +109,56 @@ def expected_seconds(fit: float, n_fits: int, n_folds: int, n_values: int) -> fl
     return fit * n_fits + others
 
 
+def n_jobs_of(asked: int | None, name: str, n_values: int, repeats: int) -> int:
+    """Return the number of processes of a cross-validation.
+
+    Parameters
+    ----------
+    asked : int or None
+        What ``--jobs`` says; None for one, or for all processors where that pays: where fits of a
+        front door to a large table are divided.
+    name : str
+        Of the model.
+    n_values : int
+        Values of the table.
+    repeats : int
+        Repetitions of the cross-validation.
+    """
+    if asked is not None:
+        return asked
+    pays = name in FRONT_DOORS and repeats == 1 and n_values >= _FEWEST_VALUES
+    return int(cpu_count()) if pays else 1
+
+
 @contextmanager
 def showing_fits(name: str, n_fits: int, *, jobs: int = 1, after: float = 2.0) -> Iterator[bool]:
     """Show the progress of a cross-validation; yield whether it has to show its own.
 
-    Each fit of a front door takes seconds. They are counted, where stderr is a terminal and they
-    are in this process; the repetitions of other models are counted by the cross-validation itself.
+    Each fit of a front door takes seconds. They are counted, where stderr is a terminal; with
+    several processes, fits of all methods are. The repetitions of other models are counted by the
+    cross-validation itself.
     """
-    if name not in FRONT_DOORS or not on_terminal() or jobs > 1:
+    if name not in FRONT_DOORS or not on_terminal():
         with patience("cross-validating", after=after):
             yield name not in FRONT_DOORS and on_terminal()
         return
-    with tqdm(total=n_fits, desc="cross-validating", unit=" fits", delay=after) as bar:
+    total = n_fits if jobs == 1 else None
+    with tqdm(total=total, desc="cross-validating", unit=" fits", delay=after) as bar:
 
         def step(done: int, of: int) -> None:
             bar.update(1 if done == of else 0)
 
-        token = on_step.set(step)
+        def fit_elsewhere(of: int) -> None:
+            if jobs > 1:
+                bar.total = bar.n + of if bar.total is None else bar.total
+                bar.update(1)
+
+        token, other = on_step.set(step), on_fold.set(fit_elsewhere)
         try:
             yield False
         finally:
             on_step.reset(token)
+            on_fold.reset(other)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """`unselected report`."""
 
+from pathlib import Path
 from typing import Any
 
 from unselected.cli.commands import ReportOptions
@@ -10,6 +11,7 @@ from unselected.cli.progress import (
     OUR_METHODS,
     expected_seconds,
     n_fits_of_ours,
+    n_jobs_of,
     showing_fits,
 )
 from unselected.cli.wording import as_option
@@ -33,12 +35,13 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
     model = estimator(name, table, choice)
     repeats = repeats_of(name, options.repeats, usual=2)
     note(f"cross-validation: {options.splits} folds, {counted(repeats, 'repetition')}")
-    n_folds = options.splits * repeats
+    n_folds, n_values = options.splits * repeats, table.X.shape[0] * table.X.shape[1]
+    jobs = n_jobs_of(options.jobs, name, n_values, repeats)
     settings: dict[str, Any] = {
         "n_splits": options.splits,
         "n_repeats": repeats,
         "methods": options.method or None,
-        "n_jobs": options.jobs,
+        "n_jobs": jobs,
         "seed": choice.seed,
         "provenance": provenance_of(data, choice.seed),
     }
@@ -48,19 +51,19 @@ def report(data: str, /, *, source: Source, options: ReportOptions) -> None:
 
     def tell_duration(seconds: float) -> None:
         rivals = not options.method or set(options.method) - set(OUR_METHODS)
-        values = table.X.shape[0] * table.X.shape[1] if rivals else 0
-        about = expected_seconds(seconds, n_ours * n_folds, n_folds, values) / options.jobs
+        values = n_values if rivals else 0
+        about = expected_seconds(seconds, n_ours * n_folds, n_folds, values) / jobs
         if about >= 5.0:
             note(f"cross-validating all methods will take about {about:.0f} s")
 
-    with showing_fits(name, 1 + n_ours * n_folds, jobs=options.jobs) as own_bar:
+    with showing_fits(name, 1 + n_ours * n_folds, jobs=jobs) as own_bar:
         settings |= {"progress": own_bar, "on_fit": tell_duration}
         if name in FOR_NUMBERS:
             findings = examine_regression(table.X, table.y, regressor=model, **settings)
         else:
             findings = examine(table.X, table.y, classifier=model, **settings)
     sentences = verdict(findings)
-    title = f"{source.target} in {data}"
+    title = f"{source.target} in {'standard input' if data == '-' else Path(data).name}"
     write_text(output, page_of(findings, title=title), overwrite=options.force)
     if output != "-":
         content: dict[str, Any] = {

@@ -130,8 +130,9 @@ class ClassPredictions(ClassifierMixin):
         predictive probability. `predict_proba` is the mean of these probabilities, and the interval
         contains a fraction ``level`` of them, under the posterior given the training cases and the
         features of the new case. All other parameters are averaged over, as in `predict_proba`. The
-        interval is therefore not a statement on the class of a single case. For models with latent
-        variables, each draw gives a probability.
+        interval is therefore not a statement on the class of a single case. Nor does it have the
+        uncertainty of the prevalence: where no feature of a case is known, both ends are the
+        probability itself. For models with latent variables, each draw gives a probability.
 
         Parameters
         ----------

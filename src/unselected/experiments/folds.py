@@ -3,6 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
@@ -45,6 +46,15 @@ OURS = "corrected"
 # How many folds there are, or that each case is one.
 Splits = int | Literal["loo"]
 R = TypeVar("R", bound=RecordOfMethod)
+
+
+def _say_nothing(of: int) -> None:
+    """Be told that one of so many fits is done, and show nothing."""
+
+
+# Is told of each fit of a repetition that is done, in whichever process: the command line shows a
+# bar.
+on_fold: ContextVar[Callable[[int], None]] = ContextVar("on_fold", default=_say_nothing)
 
 
 class OutOfFold(NamedTuple):
@@ -95,7 +105,7 @@ class CrossValidation(ABC, Generic[R]):
     n_splits: Splits
     methods: list[str]
     groups: NDArray[Any] | None = None
-    # Processes for the folds of a repetition.
+    # Processes for the fits of a repetition.
     n_jobs: int | None = None
 
     # What checkpoints call the comparison, and its dataclass.
@@ -105,7 +115,7 @@ class CrossValidation(ABC, Generic[R]):
     def run(self, n_repeats: int, **running: Any) -> list[R]:
         """Return the records of all repetitions; see `run_replicates`.
 
-        A single repetition divides its folds among the processes.
+        A single repetition divides its fits, of each method in each fold, among the processes.
         """
         settings = {"experiment": self.experiment, **self.settings()}
         work = self
@@ -140,16 +150,21 @@ class CrossValidation(ABC, Generic[R]):
         known = self.known()
         to_fit = [name for name in dict.fromkeys(self.methods) if name not in known]
         folds = list(self.folds(fold_seed).split(X, y, self.groups))
-        predicted_in = Parallel(n_jobs=self.n_jobs)(
-            delayed(self.one_fold)(to_fit, train, test, inner_seed) for train, test in folds
+        each: dict[str, list[OutOfFold]] = {name: [] for name in to_fit}
+        tasks = [(name, train, test) for name in to_fit for train, test in folds]
+        fits = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self.one_fit)(*task, inner_seed) for task in tasks
         )
+        for (name, *_), fit in zip(tasks, fits, strict=True):
+            each[name].append(fit)
+            on_fold.get()(len(tasks))
         back = np.argsort(np.concatenate([test for _, test in folds]))
         predicted = known | {
             name: OutOfFold(
-                np.concatenate([fold[name].values for fold in predicted_in])[back],
-                float(np.mean([fold[name].features_needed for fold in predicted_in])),
+                np.concatenate([fold.values for fold in found])[back],
+                float(np.mean([fold.features_needed for fold in found])),
             )
-            for name in to_fit
+            for name, found in each.items()
         }
         return [
             self.record(
@@ -161,24 +176,19 @@ class CrossValidation(ABC, Generic[R]):
             for name in self.methods
         ]
 
-    def one_fold(
-        self, to_fit: list[str], train: Ints, test: Ints, inner_seed: int
-    ) -> dict[str, OutOfFold]:
-        """Predict the cases of a fold by methods fitted to the others."""
+    def one_fit(self, name: str, train: Ints, test: Ints, inner_seed: int) -> OutOfFold:
+        """Predict the cases of a fold by a method fitted to the others."""
         y, ours = self.table.y, self.numbered()
         made = with_and_without_correction(ours) | features_alone(ours)
         made |= self.usual(y[train], imputers(self.table.dense), inner_seed)
-        predicted = {}
-        for name in to_fit:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # f_classif divides by zero if constant
-                given = self.covariates_for(name, made[name], train)
-                given |= self.grouped(made[name], train)
-                model = _fitted(name, made[name], self.rows(made[name], train), y[train], given)
-                given = self.covariates_for(name, model, test)
-                values = self.predict(model, self.rows(model, test), y[test], given)
-            predicted[name] = OutOfFold(values, float(len(columns_needed(model))))
-        return predicted
+        method = made[name]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # f_classif divides by zero if constant
+            given = self.covariates_for(name, method, train) | self.grouped(method, train)
+            model = _fitted(name, method, self.rows(method, train), y[train], given)
+            given = self.covariates_for(name, model, test)
+            values = self.predict(model, self.rows(model, test), y[test], given)
+        return OutOfFold(values, float(len(columns_needed(model))))
 
     def rows(self, method: Any, cases: Any) -> Any:
         """Return rows as a method takes them.

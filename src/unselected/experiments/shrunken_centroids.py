@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import NearestCentroid
 
-from unselected._typing import Floats
+from unselected._typing import Floats, Ints
 
 # Thresholds that are tried, from 0 to where all features are gone.
 _N_THRESHOLDS = 20
@@ -44,7 +44,7 @@ class ShrunkenCentroids(ClassifierMixin, BaseEstimator):
         largest = float(np.abs(_centroids(0.0).fit(X, y).deviations_).max())
         tried = np.linspace(0.0, largest, _N_THRESHOLDS, endpoint=False)
         folds = list(self.cv.split(X, y))
-        losses = [self._loss(X, y, threshold, folds) for threshold in tried]
+        losses = np.sum([self._losses(X, y, tried, *fold) for fold in folds], axis=0)
         best = len(tried) - 1 - int(np.argmin(losses[::-1]))  # the fewest features of equals
         self.threshold_ = float(tried[best])
         self._model = _centroids(self.threshold_).fit(X, y)
@@ -55,13 +55,30 @@ class ShrunkenCentroids(ClassifierMixin, BaseEstimator):
         """Return probabilities of all classes."""
         return np.exp(_log_proba(self._model, np.asarray(X, dtype=np.float64)))
 
-    def _loss(self, X: Any, y: NDArray[Any], threshold: float, folds: list[Any]) -> float:
-        total = 0.0
-        for train, test in folds:
-            logs = _log_proba(_centroids(threshold).fit(X[train], y[train]), X[test])
-            own = logs[np.arange(test.size), np.searchsorted(self.classes_, y[test])]
-            total -= float(np.sum(np.maximum(own, np.log(_LEAST))))
-        return total
+    def _losses(
+        self, X: Floats, y: NDArray[Any], thresholds: Floats, train: Ints, test: Ints
+    ) -> Floats:
+        """Return the log loss in a fold with each threshold, from one fit without any.
+
+        In units of the deviations within classes, a centroid is the mean of all rows and what a
+        threshold leaves of the difference from it.
+        """
+        model = _centroids(0.0).fit(X[train], y[train])
+        within = model.within_class_std_dev_
+        unit = np.where(within == 0.0, 1.0, within)
+        mean = X[train].mean(axis=0)
+        n = np.bincount(np.searchsorted(model.classes_, y[train]))
+        scale = np.sqrt(1.0 / n - 1.0 / train.size)[:, np.newaxis] * (within + np.median(within))
+        rows = (X[test] - mean) / unit
+        places = np.arange(test.size), np.searchsorted(self.classes_, y[test])
+        losses = []
+        for threshold in thresholds:
+            left = np.maximum(np.abs(model.deviations_) - threshold, 0.0)
+            moved = np.sign(model.deviations_) * left * scale / unit
+            logs = rows @ moved.T - 0.5 * np.sum(moved**2, axis=1) + np.log(model.class_prior_)
+            own = log_softmax(logs, axis=1)[places]
+            losses.append(-np.sum(np.maximum(own, np.log(_LEAST))))
+        return np.array(losses)
 
 
 def _centroids(threshold: float) -> NearestCentroid:

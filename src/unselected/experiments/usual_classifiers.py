@@ -41,7 +41,7 @@ FREQUENCIES = "class frequencies"
 # Of the calibrations of naive Bayes, the one that is run unless others are asked for.
 _USUAL_CALIBRATION = "sigmoid ensemble"
 # Trees of a forest.
-_N_TREES = 500
+_N_TREES = 200
 
 
 class TrainingMedianBits(TransformerMixin, BaseEstimator):

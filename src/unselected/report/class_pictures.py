@@ -101,8 +101,8 @@ class ClassPictures:
     def cases(self) -> Figure:
         """Return the strip of cases."""
         return (
-            "Each case at its cross-validated probability, averaged over the repetitions; numbers "
-            "are those of the rows of the table.",
+            "Each case at its cross-validated probability; numbers are those of the rows of the "
+            "table.",
             CaseStripDisplay.from_predictions(self.y, self.probability[OURS], classes=self.labels),
         )
 

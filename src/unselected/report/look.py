@@ -61,7 +61,8 @@ summary{cursor:pointer;font-size:.9rem;margin:.5rem 0;color:var(--dark)}
 @media(max-width:40rem){th+th{min-width:9rem}.verdict p{font-size:1.05rem}}
 @media print{:root{color-scheme:light}body{max-width:none;font-size:10pt;padding:0}
 figure,tr{break-inside:avoid}h2{break-after:avoid}
-.row{grid-template-columns:repeat(2,1fr)}
+.row{grid-template-columns:repeat(2,1fr)}.verdict+.row{grid-template-columns:repeat(3,1fr)}
+details:not([open]){display:none}
 figure.wide,.table{overflow:visible}figure.wide svg{min-width:0}}
 """
 )

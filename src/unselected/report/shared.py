@@ -212,7 +212,8 @@ def methods_section(
     ``shown`` has the heading of each field, and how it is shown; the first is the one that
     differences are of.
     """
-    first = next(iter(shown))
+    several = len(rows) > 1
+    first = next(iter(shown)) if several else None
     header = ["method"]
     for field, (heading, _) in shown.items():
         header += [heading, "difference from ours"] if field == first else [heading]
@@ -226,9 +227,12 @@ def methods_section(
                 line.append("" if found is None else with_interval(found, show))
         cells.append((*line, f"{row.features_needed:.0f}", row.method))
     table_of_all = folded_table(
-        f"Table of {len(cells)} methods", (*header, "features needed", "name for --method"), cells
+        f"Table of {len(cells)} methods" if several else "Table",
+        (*header, "features needed", "name for --method"),
+        cells,
     )
-    picture = MethodsDisplay.from_rows(rows.values(), measures=measures)
+    drawn = [measure for measure in measures if several or not measure.is_difference]
+    picture = MethodsDisplay.from_rows(rows.values(), measures=drawn)
     return wide_picture(words, picture) + table_of_all
 
 
@@ -296,7 +300,15 @@ def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
         return []
     shown = [name for name in effects.effects if kind_of(name) not in _OWN_UNITS][:_MOST_EFFECTS]
     adjusted = adjusted_for(coding_of(corrected))
-    caption = (
-        f"Effects of all kept features{adjusted}, at face value and with selection accounted for"
-    )
-    return [(caption, EffectsDisplay.from_effects(effects, effect=name)) for name in shown]
+    labels = [str(label) for label in getattr(corrected, "classes_", ())]
+    pictured = []
+    for name in shown:
+        # The longest: a label may end as another does.
+        own = max((x for x in labels if name.endswith(f"_{x}")), key=len, default="")
+        on = f" on {own}" if own and labels[2:] else ""
+        caption = (
+            f"Effects of all kept features{on}{adjusted}, at face value and with selection "
+            "accounted for"
+        )
+        pictured.append((caption, EffectsDisplay.from_effects(effects, effect=name)))
+    return pictured

@@ -212,7 +212,8 @@ class _SortedBlock:
     known : array of shape (width, n) or None
         Which values are not missing; None where all are known.
     ends : pair of arrays of shape (width, n), or None
-        The first and the last position of the values that equal this one; None without ties.
+        Where the values that equal this one start and stop, as places in an array of the shape
+        (width, n + 1); None without ties.
     """
 
     order: Ints
@@ -245,26 +246,26 @@ class _SortedBlock:
 
     def _scores(self, here: Bools) -> Floats:
         """Return the normal scores of the values that are here, in sorted order; 0 elsewhere."""
-        up_to = np.cumsum(here, axis=1, dtype=np.int32)
-        total = up_to[:, -1]
+        before = np.zeros((len(here), here.shape[1] + 1), dtype=np.int32)
+        np.cumsum(here, axis=1, out=before[:, 1:])
+        total = before[:, -1]
         if self.ends is None:
-            twice = 2 * up_to - 1
+            twice = before[:, :-1] + before[:, 1:]
         else:
-            first, last = self.ends
-            before = np.take_along_axis(up_to - here, first, axis=1)
-            twice = before + np.take_along_axis(up_to, last, axis=1)
+            start, stop = self.ends
+            twice = before.take(start) + before.take(stop)
         if (total == total[0]).all():
-            table = ndtri(
-                np.clip(np.arange(2 * total[0] + 1), 0.5, None) / (2.0 * total[0] + 1e-300)
-            )
-            scores = table[np.minimum(np.maximum(twice, 0), 2 * total[0])]
-        else:
-            scores = ndtri(np.clip(twice, 0.5, None) / (2.0 * np.maximum(total, 1))[:, np.newaxis])
+            ranks = np.arange(2 * total[0])
+            table = ndtri(np.clip(ranks, 0.5, None) / (2.0 * total[0] + 1e-300))
+            scores = np.append(table, 0.0).take(twice)  # only values that are not here come last
+            scores *= here
+            return scores
+        scores = ndtri(np.clip(twice, 0.5, None) / (2.0 * np.maximum(total, 1))[:, np.newaxis])
         return np.where(here, scores, 0.0)
 
 
 def _ends_of_ties(values: NDArray[Any]) -> tuple[Ints, Ints] | None:
-    """Return the first and last position of equal values in sorted rows; None without any."""
+    """Return where equal values of sorted rows start and stop; None without any."""
     new = values[:, 1:] != values[:, :-1]
     if new.all():
         return None
@@ -274,4 +275,5 @@ def _ends_of_ties(values: NDArray[Any]) -> tuple[Ints, Ints] | None:
     last = np.where(np.hstack([new, edge]), place, values.shape[1])
     first = np.maximum.accumulate(first, axis=1)
     last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
-    return first, last
+    row = (values.shape[1] + 1) * np.arange(len(values))[:, np.newaxis]
+    return row + first, row + last + 1

@@ -129,6 +129,28 @@ def test_the_prevalence_moves_the_probabilities(opened, page_file):
     assert page.locator("#outcome").inner_text() == before
 
 
+def test_without_a_feature_there_is_no_interval_of_a_probability(opened, page_file):
+    """Both ends are the prevalence then, which an interval takes as certain: the page says so."""
+    page, _ = opened
+    _, saved, kept = page_file
+    outcome, k = page.locator("#outcome"), saved.fitted.n_columns
+    if saved.classes is None:
+        assert "% interval:" in outcome.inner_text()
+        return
+    given = saved.predictor.coding is not None
+    before = "what the covariates say" if given else "the prevalence in training"
+    assert f"No feature is known: this is {before}." in outcome.inner_text()
+    assert "% interval:" not in outcome.inner_text()
+    assert outcome.locator(".range").count() == 0
+    enter(page, new_cases(saved, kept, 3)[2, :k])
+    assert f"It takes {before} as certain." in outcome.inner_text()
+    assert "90 % interval:" in outcome.inner_text()
+    assert outcome.locator(".range").count() == saved.classes.size
+    page.fill("#prevalence-0", "1")
+    chosen = before if given else "the prevalence chosen below"
+    assert f"It takes {chosen} as certain." in outcome.inner_text()
+
+
 def test_a_pasted_table_becomes_the_same_csv_as_python_writes(opened, page_file):
     page, _ = opened
     _, saved, kept = page_file

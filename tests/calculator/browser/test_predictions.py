@@ -104,7 +104,15 @@ def test_it_predicts_as_python_does(opened):
 
 
 @pytest.mark.parametrize(
-    "name", ["real numbers", "real numbers, sparse", "real numbers, shrunk", "regression"]
+    "name",
+    [
+        "real numbers",
+        "real numbers, sparse",
+        "real numbers with gaps, sparse",
+        "real numbers, shrunk",
+        "regression",
+        "regression, shrunk",
+    ],
 )
 def test_rows_far_out_are_predicted_on_nodes_that_reach_there(name, browser, tmp_path):
     saved, kept = saved_model(name, tmp_path)

@@ -224,6 +224,12 @@ def test_it_prints_on_white_paper(opened):
     page.emulate_media(media="print", color_scheme="dark")
     assert brightness(page, "body", "backgroundColor") > 250
     assert page.evaluate("document.documentElement.scrollWidth") <= 1100
+    # The first screen is on the first page, and what is folded is not printed.
+    columns = page.evaluate(
+        "() => getComputedStyle(document.querySelector('.verdict + .row')).gridTemplateColumns"
+    )
+    assert len(columns.split()) == 3
+    assert all(not each.is_visible() for each in page.locator("details summary").all())
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 20_000

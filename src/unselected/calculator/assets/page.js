@@ -110,11 +110,19 @@ class Calculator {
     });
     document.getElementById("contributions-title").textContent = `What speaks for and against ${target}`;
     const top = found.probabilities.indexOf(Math.max(...found.probabilities));
+    const anyKnown = values.some((value) => !isMissing(value));
+    const note = intervalNote(anyKnown, this._before(prevalence));
     this._show(
-      probabilityRows(classes, found, level),
+      [...probabilityRows(classes, found, level, anyKnown), element("p", { class: "note" }, note)],
       rows,
       `${classes[top]}: ${percent(found.probabilities[top])}`,
     );
+  }
+
+  /** Return in words what a probability starts from, before any feature is known. */
+  _before(prevalence) {
+    if (this.covariates.length) return "what the covariates say";
+    return prevalence ? "the prevalence chosen below" : "the prevalence in training";
   }
 
   _updateNumber(values, coded, level) {

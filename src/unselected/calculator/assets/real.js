@@ -118,25 +118,59 @@ class LogProducts {
 const repeat = (values, lengths) =>
   Float64Array.from(lengths.flatMap((n, i) => new Array(n).fill(values[i])));
 
+/** The nodes of a common variance: where `rules` lay them, at their weights given the features. */
+function variancesOf(contrasts, { lengths, logAlpha, logWeights, rules, shrinkage }) {
+  const { df } = contrasts;
+  const times = lengths.flatMap((n, t) => Array.from({ length: n }, (_, i) => rules[t][2] + i * rules[t][3]));
+  const tauOf = repeat(lengths.map((_, t) => t), lengths);
+  const logVariance = Float64Array.from(times, (s, node) => {
+    const [center, width] = rules[tauOf[node]];
+    return center + width * Math.sinh(s);
+  });
+  const u = repeat(logAlpha.map((a) => Math.exp(-a)), lengths);
+  const laws = new Laws(contrasts, u, logVariance.map((log) => shrinkage * Math.exp(log)));
+  const logs = logVariance.map((log, node) => 0.5 * shrinkage * df.length * log + Math.log(Math.cosh(times[node])));
+  laws.squares.forEach((squares, j) => {
+    for (let node = 0; node < logs.length; node += 1) logs[node] -= 0.5 * df[j] * Math.log(squares[node]);
+  });
+  let start = 0;
+  lengths.forEach((n, t) => {
+    const own = logs.subarray(start, (start += n));
+    const total = logSum(own) - logWeights[t];
+    own.forEach((log, i) => (own[i] = log - total));
+  });
+  return { laws, logWeights: logs };
+}
+
+/** The laws of features at nodes, and the weights of these. */
+function lawsAt(contrasts, nodes) {
+  if (nodes.rules) return variancesOf(contrasts, nodes);
+  const { lengths, logAlpha, logVariance, logWeights, shrinkage } = nodes;
+  const u = repeat(logAlpha.map((a) => Math.exp(-a)), lengths);
+  const drawn = logWeights.map((_, node) => (shrinkage ? shrinkage * Math.exp(logVariance[node]) : 0));
+  return { laws: new Laws(contrasts, u, drawn), logWeights };
+}
+
 /** Features that are all related to the response. */
 class CommonPosterior {
   constructor({ contrasts, nodes, wide }) {
-    const laws = ({ lengths, logAlpha, logVariance, logWeights, shrinkage }) => {
-      const u = repeat(logAlpha.map((a) => Math.exp(-a)), lengths);
-      const drawn = logWeights.map((_, node) => (shrinkage ? shrinkage * Math.exp(logVariance[node]) : 0));
-      return new Laws(contrasts, u, drawn);
-    };
     this.logWeights = nodes.logWeights;
-    this.laws = laws(nodes);
-    this.wide = wide && { laws: laws(wide), logWeights: wide.logWeights };
+    this.laws = lawsAt(contrasts, nodes).laws;
+    this.far = wide;
     this.featureLaws = this.laws;
     const weights = this.logWeights.map(Math.exp);
     this.featureWeights = Array.from(contrasts.df, () => weights);
   }
 
+  /** The nodes that reach far, which few rows need. */
+  get wide() {
+    this.farLaws ??= lawsAt(this.laws.contrasts, this.far);
+    return this.farLaws;
+  }
+
   moveTo(contrasts) {
     this.laws.moveTo(contrasts);
-    this.wide?.laws.moveTo(contrasts);
+    this.farLaws?.laws.moveTo(contrasts);
   }
 
   logDensities(x, code, laws = this.laws) {

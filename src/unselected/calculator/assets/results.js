@@ -3,21 +3,29 @@
 
 const SHOWN = 12; // features that are shown without unfolding
 
-/** Return rows of probabilities with their intervals. */
-function probabilityRows(classes, { probabilities, intervals }, level) {
+/** Return rows of probabilities with their intervals, where a feature that could have one is known. */
+function probabilityRows(classes, { probabilities, intervals }, level, anyKnown) {
   const top = probabilities.indexOf(Math.max(...probabilities));
   return classes.map((name, g) => {
     const [low, high] = intervals[g];
-    const track = element("span", { class: "track" }, bar(0, probabilities[g]), bar(low, high, "range"));
+    const range = anyKnown ? [bar(low, high, "range")] : [];
+    const track = element("span", { class: "track" }, bar(0, probabilities[g]), ...range);
+    const ends = `${100 * level} % interval: ${percent(low)} to ${percent(high)}`;
     return element(
       "div",
       { class: g === top ? "outcome top" : "outcome" },
       element("span", { class: "name" }, name),
       element("strong", { class: "value" }, percent(probabilities[g])),
       track,
-      element("span", { class: "note" }, `${100 * level} % interval: ${percent(low)} to ${percent(high)}`),
+      ...(anyKnown ? [element("span", { class: "note" }, ends)] : []),
     );
   });
+}
+
+/** Return what the interval tells, and what not. */
+function intervalNote(anyKnown, before) {
+  if (!anyKnown) return `No feature is known: this is ${before}. There is no interval, which would be of what features say.`;
+  return `An interval tells how sure the model is of what the features say. It takes ${before} as certain.`;
 }
 
 /** Return signed bars of what is known, the largest first, with the rest folded. */

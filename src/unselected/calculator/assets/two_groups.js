@@ -134,7 +134,10 @@ class TwoGroupPosterior {
   }
 
   _farGroups() {
-    const { taus, logPrior, logRelated, logOfFraction, logOmitted, nOmitted } = this.far;
+    const { taus, logPrior, logRelated, logOfFraction, omittedByTau, omittedByPattern, nOmitted } = this.far;
+    const logOmitted = omittedByTau.map((row) =>
+      nOmitted.map((_, pattern) => row.reduce((total, x, i) => total + x * omittedByPattern[i][pattern], 0)),
+    );
     const n = logRelated.length;
     const fractions = fractionsOf({
       lengths: Array.from(taus, () => n),
@@ -144,7 +147,6 @@ class TwoGroupPosterior {
     const logTerms = fractions.logRelated.map((related, node) => {
       const tau = fractions.alphaOf[node];
       const omitted = nOmitted.reduce((total, number, pattern) => {
-        if (!number) return total;
         const log = logMixed(related, fractions.logRest[node], logOmitted[tau][pattern], unrelated[pattern]);
         return total + number * log;
       }, 0);
