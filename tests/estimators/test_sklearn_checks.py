@@ -20,7 +20,6 @@ ESTIMATORS = [
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, rates="given"),
     SelectiveClassifier(k=None, marginals="raw", dependence="none"),
     SelectiveGaussianNB(dependence="tempered"),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(preselected_from=20),
     SelectiveRegressor(k=None, marginals="raw", dependence="none"),
 ]
