@@ -207,10 +207,7 @@ def surprises(rng, n_classes, n=16, m=5, replicates=150, n_new=50):
         integrated = ClassRegression.fit(Z[:n], y[:n], n_classes, np.full(n_classes, 2.0))
         each = [one.log_proba(Z[n:]) for one in (integrated, plugged_in(integrated))]
         gains.append(
-            [
-                np.mean(np.sum(np.exp(p) * p, axis=1) - p[np.arange(n_new), y[n:]])
-                for p in each
-            ]
+            [np.mean(np.sum(np.exp(p) * p, axis=1) - p[np.arange(n_new), y[n:]]) for p in each]
         )
     return np.mean(gains, axis=0) / (np.std(gains, axis=0) / np.sqrt(replicates))
 
