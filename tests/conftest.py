@@ -107,6 +107,7 @@ def pytest_collection_finish() -> None:
 
 
 MOST_DIVISIONS = content_folds._MOST_DIVISIONS
+N_FOLDS = class_fitting.N_FOLDS
 
 
 @pytest.fixture
@@ -149,6 +150,13 @@ def few_folds():
         patch.setattr(class_fitting, "N_FOLDS", 3)
         patch.setattr(content_folds, "_N_FOLDS", 3)
         yield
+
+
+@pytest.fixture
+def all_folds(monkeypatch):
+    """Leave out as many folds as users have, in a module with `few_folds`."""
+    monkeypatch.setattr(class_fitting, "N_FOLDS", N_FOLDS)
+    monkeypatch.setattr(content_folds, "_N_FOLDS", N_FOLDS)
 
 
 @pytest.fixture
