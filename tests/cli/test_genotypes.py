@@ -9,7 +9,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.cli import main
 
-N, P, K = 30, 25, 4
+N, P, K = 30, 25, 2
 
 
 @pytest.fixture

@@ -213,7 +213,7 @@ def selections(scores, score, rule):
     """Every selection that the rule can make."""
     if rule == "threshold":
         return [keep_above(scores, THRESHOLDS[score], NONE)]
-    seeds = range(24 if rule == "random" else 1)
+    seeds = range(12 if rule == "random" else 1)
     return [keep_top(scores, 1, rule, NONE, np.random.default_rng(seed)) for seed in seeds]
 
 
