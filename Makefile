@@ -14,6 +14,8 @@ demo: .venv/installed
 
 # Tests run side by side; threads of one product of matrices would only wait for each other.
 test test-fast test-oldest test-site test-samplers: export OPENBLAS_NUM_THREADS = 1
+# Every worker, and every command that a test starts, would compile all modules again.
+test test-fast test-oldest test-site test-samplers: export PYTHONDONTWRITEBYTECODE =
 
 # scikit-learn skips its check of array libraries unless scipy is told to expect them.
 test: lint

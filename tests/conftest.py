@@ -31,9 +31,12 @@ SLOW = (
     "estimators/test_cautions",
     "estimators/test_classifier",
     "estimators/test_contract",
+    "estimators/test_correlated",
     "estimators/test_dask",
+    "estimators/test_dependence_report",
     "estimators/test_factor",
     "estimators/test_front_door_regressor",
+    "estimators/test_genotypes",
     "estimators/test_leave_one_out",
     "estimators/test_mixture",
     "estimators/test_rates",
@@ -50,6 +53,7 @@ SLOW = (
     "models/test_coarse",
     "models/test_factor",
     "models/test_gaussian",
+    "models/test_mixture",
     "models/test_given_totals",
     "models/test_regression",
     "models/test_two_groups",
@@ -107,6 +111,7 @@ def pytest_collection_finish() -> None:
 
 
 MOST_DIVISIONS = content_folds._MOST_DIVISIONS
+N_FOLDS = class_fitting.N_FOLDS
 
 
 @pytest.fixture
@@ -149,6 +154,13 @@ def few_folds():
         patch.setattr(class_fitting, "N_FOLDS", 3)
         patch.setattr(content_folds, "_N_FOLDS", 3)
         yield
+
+
+@pytest.fixture
+def all_folds(monkeypatch):
+    """Leave out as many folds as users have, in a module with `few_folds`."""
+    monkeypatch.setattr(class_fitting, "N_FOLDS", N_FOLDS)
+    monkeypatch.setattr(content_folds, "_N_FOLDS", N_FOLDS)
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ def long_lines(text):
     return [line for line in text.splitlines() if len(line) > 100 and line[:1] != "|"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.usefixtures("all_divisions")
 def test_examples_give_what_they_show(page):

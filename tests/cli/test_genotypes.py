@@ -9,7 +9,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.cli import main
 
-N, P, K = 30, 25, 4
+N, P, K = 30, 25, 2
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_other_values_are_named(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("cases")
+@pytest.mark.usefixtures("cases", "no_pictures")
 def test_the_report_speaks_of_copies():
     few = ("--k", "2", "--splits", "2", "--repeats", "1")
     assert main(["report", "train.csv", *ASKED[:4], *few, "-o", "report.html"]) == 0

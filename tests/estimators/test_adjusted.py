@@ -49,10 +49,10 @@ def said(name, X, y, covariates, *, new=None):
 # --- what must not matter ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "bernoulli"])
-def test_a_constant_covariate_changes_nothing(name, missing, seed):
+def test_a_constant_covariate_changes_nothing(name, seed):
     model, kind = ESTIMATORS[name]
+    missing = 0.1 * (list(ESTIMATORS).index(name) % 2)
     X, y, _ = cases(kind, seed, missing=missing)
     plain = predictions(clone(model).fit(X, y), X[NEW])
     ours = said(name, X, y, {"c": np.full(len(X), 3.5 if missing else "one")})
@@ -109,9 +109,13 @@ RECODED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_how_covariates_are_coded_does_not_matter(name, seed):
+    """Every way for some, and two of the ways, in turn, for each."""
     X, y, covariates = cases(ESTIMATORS[name][1], seed, missing=0.1)
-    plain = said(name, X, y, covariates)
-    for how, recode in RECODED.items():
+    plain, place = said(name, X, y, covariates), list(ESTIMATORS).index(name)
+    all_of_them = name in ("gaussian", "bernoulli", "naive regressor")
+    for number, (how, recode) in enumerate(RECODED.items()):
+        if not all_of_them and (number + place) % 5 > 1:
+            continue
         ours = said(name, X, y, recode(covariates))
         np.testing.assert_allclose(ours, plain, rtol=0, atol=1e-9, err_msg=how)
 

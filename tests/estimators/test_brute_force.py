@@ -126,14 +126,12 @@ def test_probabilities_of_all_outcomes_sum_to_one(rule, n0, n1):
         counts = ClassCounts.of_two(
             np.array([t[0] for t in table]), np.array([t[1] for t in table]), n0, n1
         )
-        none = np.array([], dtype=int)
+        none, scores = np.array([], dtype=int), CountScores.of(counts)
         if "threshold" in rule:
-            selections = [keep_above(CountScores.of(counts), rule["threshold"], none)]
+            selections = [keep_above(scores, rule["threshold"], none)]
         else:
             selections = [
-                keep_top(
-                    CountScores.of(counts), rule["k"], rule["ties"], none, np.random.default_rng(s)
-                )
+                keep_top(scores, rule["k"], rule["ties"], none, np.random.default_rng(s))
                 for s in range(12 if rule["ties"] == "random" else 1)
             ]
         for selection in selections:

@@ -9,6 +9,8 @@ from scipy import sparse
 from unselected import SelectiveClassifier
 from unselected.estimators import content_folds, stack_fitting
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def mixed_data(seed, n=48, p=90, n_classes=2, missing=0.0):
     rng = np.random.default_rng(seed)
@@ -31,6 +33,7 @@ def test_the_order_of_rows_columns_and_class_names_does_not_matter(n_classes, mi
     np.testing.assert_allclose(other, proba, atol=1e-9)
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_folds_by_position_would_depend_on_the_order(monkeypatch):
     """The wrong twin: folds that are dealt in the order of the rows."""
     X, y = mixed_data(0)
@@ -51,6 +54,7 @@ def replicates(seed, n_subjects=40, p=400):
     return X, (subject % 2), subject
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_groups_stay_together_and_folds_that_split_them_are_fooled(seed):
     X, y, subject = replicates(seed)
     new = np.random.default_rng(seed + 1).normal(size=(400, X.shape[1]))
@@ -72,6 +76,7 @@ def test_cases_that_differ_give_no_warning_of_replicates(recwarn, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_folds")
 @pytest.mark.parametrize("k", [5, 100])
 def test_noise_is_known_to_be_noise_and_without_the_correction_it_is_not(k):
     gaps = {True: [], False: []}
@@ -91,6 +96,7 @@ def test_noise_is_known_to_be_noise_and_without_the_correction_it_is_not(k):
     assert np.median(gaps[True]) < 0.08 < np.median(gaps[False])
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_weights_learned_from_the_training_cases_would_be_fooled(monkeypatch):
     """The wrong twin: cases of a fold stay in the training set of the models without it."""
     rng = np.random.default_rng(0)
@@ -121,6 +127,7 @@ def test_a_transform_of_the_units_does_not_matter_for_normal_scores():
     assert np.abs(raws[0] - raws[1]).max() > 0.01
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_k_is_the_largest_number_of_features():
     X, y = mixed_data(0)
     model = SelectiveClassifier(k=12).fit(X, y)
@@ -163,6 +170,7 @@ def test_sparse_and_dense_tables_give_the_same():
     np.testing.assert_allclose(thin, dense, atol=1e-12)
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_fold_seeds_move_probabilities_a_little():
     X, y = mixed_data(0, n=40, p=45)
     first, again, other = (
@@ -218,6 +226,7 @@ def test_new_values_of_binary_columns_must_be_0_or_1():
         model.predict_proba(bad)
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_a_threshold_that_keeps_nothing_of_a_mixed_table():
     X, y = mixed_data(0)
     with pytest.warns(UserWarning, match="No feature has an absolute correlation above"):
@@ -229,6 +238,7 @@ def test_a_threshold_that_keeps_nothing_of_a_mixed_table():
     assert model.k_ == 1
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_columns_without_a_score_do_not_divide_the_weights():
     X, y = mixed_data(0, p=30)
     X[:, 4:][y == 0] = np.nan

@@ -11,7 +11,10 @@ from unselected.estimators import content_folds, response_stack_fitting, respons
 from unselected.models.response_transform import ResponseTransform
 
 # Values of these tables have heavy tails.
-pytestmark = pytest.mark.filterwarnings("ignore:.*outside of their training range")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*outside of their training range"),
+    pytest.mark.usefixtures("few_folds"),
+]
 
 
 def correlated_data(seed, n=60, p=200, signal=1.0, noise=0.5):
@@ -24,7 +27,7 @@ def correlated_data(seed, n=60, p=200, signal=1.0, noise=0.5):
 
 @pytest.mark.parametrize("missing", [0.0, 0.03])
 def test_the_order_of_rows_and_columns_does_not_matter(missing, seed):
-    X, y = correlated_data(seed)
+    X, y = correlated_data(seed, n=40, p=100)
     rng = np.random.default_rng(seed)
     X[:, ::7] = X[:, ::7] > 1.0
     X[rng.random(X.shape) < missing] = np.nan
@@ -39,6 +42,7 @@ def test_the_order_of_rows_and_columns_does_not_matter(missing, seed):
         np.testing.assert_allclose(theirs, ours, rtol=1e-7)
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_it_predicts_better_than_the_naive_model_where_features_depend(seed):
     X, y = correlated_data(seed, n=160)
     train, test = slice(60), slice(60, None)
@@ -67,11 +71,13 @@ def honest(seed, n_tables=8):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_folds")
 def test_intervals_hold_what_they_promise_after_selection(seed):
     assert 0.84 < honest(seed) < 0.96
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_folds")
 def test_without_selection_inside_the_folds_they_do_not(seed, monkeypatch):
     """The wrong twin: folds see the columns that were selected with all cases."""
     scores_of = response_stack_fitting.ResponseStackFitting.scores_of
@@ -84,6 +90,7 @@ def test_without_selection_inside_the_folds_they_do_not(seed, monkeypatch):
     assert not 0.84 < honest(seed) < 0.96
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_noise_is_known_to_be_noise(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(60, 1000)), rng.normal(size=60)
@@ -100,6 +107,7 @@ def replicates(seed, n_subjects=25, p=300):
     return X, rng.normal(size=n_subjects)[subject], subject
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_groups_stay_together_and_folds_that_split_them_are_fooled(seed):
     X, y, subject = replicates(seed)
     new = np.random.default_rng(seed + 1).normal(size=(200, X.shape[1]))
@@ -111,6 +119,7 @@ def test_groups_stay_together_and_folds_that_split_them_are_fooled(seed):
     assert apart < 0.8 * y.std()
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_one_outlier_does_not_spoil_everything(seed):
     X, y = correlated_data(seed, n=160)
     spoilt = y.copy()
@@ -122,6 +131,7 @@ def test_one_outlier_does_not_spoil_everything(seed):
     assert robust > clean - 0.5
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_without_clipping_it_would(seed, monkeypatch):
     monkeypatch.setattr(response_views, "clipped_to", lambda y, _: y)
     monkeypatch.setattr(ResponseTransform, "learn", lambda _: None)
@@ -241,6 +251,7 @@ def predicted(**options):
     return SelectiveRegressor(**options).fit(X, y).predict(new)
 
 
+@pytest.mark.usefixtures("all_folds")
 def test_an_earlier_selection_makes_predictions_less_certain(seed):
     """Of noise, what somebody kept looks predictive: folds cannot see it, the event can."""
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 def test_ranks_of_tau_are_uniform_after_selection_by_wilcoxon(seed):
     rng = np.random.default_rng(seed)
-    judged = [replicate("wilcoxon", rng) for _ in range(120)]
+    judged = [replicate("wilcoxon", rng) for _ in range(50)]
     corrected, uncorrected = (
         kstest([one.ranks[place] for one in judged], "uniform").pvalue for place in (0, 1)
     )

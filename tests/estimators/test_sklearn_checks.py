@@ -1,5 +1,7 @@
 """scikit-learn's own checks, with no expected failures, and those it defines but does not yield."""
 
+import zlib
+
 import pytest
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -20,7 +22,6 @@ ESTIMATORS = [
     SelectiveBernoulliNB(k=1, ties="random", random_state=0, rates="given"),
     SelectiveClassifier(k=None, marginals="raw", dependence="none"),
     SelectiveGaussianNB(dependence="tempered"),
-    SelectiveGaussianNB(threshold=0.05, correct_selection=False),
     SelectiveNaiveRegressor(preselected_from=20),
     SelectiveRegressor(k=None, marginals="raw", dependence="none"),
 ]
@@ -41,7 +42,6 @@ def test_yielded_checks(estimator, check):
 
 # These are about what is fitted and predicted.
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", DEARER, ids=str)
 @pytest.mark.filterwarnings("ignore:No feature has an? .* above")
 @pytest.mark.parametrize(
     "name",
@@ -56,8 +56,11 @@ def test_yielded_checks(estimator, check):
         "check_transformer_preserve_dtypes",
     ],
 )
-def test_checks_with_dearer_options(estimator, name):
-    getattr(estimator_checks, name)(type(estimator).__name__, estimator)
+def test_checks_with_dearer_options(name):
+    """Each check with two of the estimators, in turn."""
+    place = zlib.crc32(name.encode()) % 3
+    for estimator in (DEARER * 2)[place : place + 2]:
+        getattr(estimator_checks, name)(type(estimator).__name__, estimator)
 
 
 # These are about names of columns, and kinds of tables.

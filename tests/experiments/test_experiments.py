@@ -89,7 +89,8 @@ def test_neither_jobs_nor_the_number_of_replicates_change_a_number():
 def test_an_interrupted_run_continues_and_ends_with_the_same_numbers(tmp_path):
     """Killed for good in the middle, and started again with the same arguments."""
     path = tmp_path / "run.jsonl"
-    call = f"simulation(4, **{SMALL}, seed=7, checkpoint={str(path)!r})"
+    small = {**SMALL, "ks": (2,), "n_features": 40, "n_test": 10}
+    call = f"simulation(4, **{small}, seed=7, checkpoint={str(path)!r})"
     code = f"from unselected.experiments import simulation; {call}"
     process = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 60
@@ -100,11 +101,11 @@ def test_an_interrupted_run_continues_and_ends_with_the_same_numbers(tmp_path):
     finished = path.read_bytes().count(b"\n") - 1
     assert 1 <= finished
     before = path.read_bytes()
-    continued = simulation(4, **SMALL, seed=7, checkpoint=str(path))
+    continued = simulation(4, **small, seed=7, checkpoint=str(path))
     assert path.read_bytes().startswith(before[: before.rindex(b"\n") + 1])
-    assert without_time(continued) == without_time(simulation(4, **SMALL, seed=7))
+    assert without_time(continued) == without_time(simulation(4, **small, seed=7))
     # what was finished was not computed again: even its seconds are those of the first run
-    again = simulation(4, **SMALL, seed=7, checkpoint=str(path))
+    again = simulation(4, **small, seed=7, checkpoint=str(path))
     assert [asdict(r) for r in again] == [asdict(r) for r in continued]
 
 
@@ -206,11 +207,11 @@ def test_colon_with_the_values_of_the_genes():
 )
 def test_colon_with_latent_variables(features, make):
     rng = np.random.default_rng(0)
-    data = ColonData(rng.lognormal(size=(8, 12)), np.arange(8) % 2)
+    data = ColonData(rng.lognormal(size=(6, 12)), np.arange(6) % 2)
     records = colon(data, n_groups=2, k=2, seed=4, features=features, model="latent", n_draws=6)
     genes = np.array_split(np.random.default_rng([4, 0]).permutation(12), 2)[0]
-    X, others = normalized(data.X)[:, genes], np.arange(8) != 3
-    seed = np.random.SeedSequence(4).spawn(2)[0].generate_state(8)[3]
+    X, others = normalized(data.X)[:, genes], np.arange(6) != 3
+    seed = np.random.SeedSequence(4).spawn(2)[0].generate_state(6)[3]
     model = make(k=2, ties="random", n_chains=2, n_draws=6, n_warmup=3, random_state=int(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -21,7 +21,7 @@ from unselected.selection.events import Event
 from unselected.selection.rules import keep_top
 from unselected.statistics.counts import ClassCounts
 
-SIZES, P, K, N_NEW, N_REPLICATES = (8, 16), 400, 8, 100, 250
+SIZES, P, K, N_NEW, N_REPLICATES = (4, 20), 2000, 8, 100, 90
 PRIOR = (2.0, 6.0)
 Y = np.repeat([0, 1], SIZES)
 METHODS = ("right", "uncorrected", "as correlation")
