@@ -5,7 +5,7 @@ probabilities of being below, at and above the cut, for any number of classes, a
 m = I_1 + ... + I_G of the feature: those of the vectors with that total, divided by their sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -28,12 +28,14 @@ class Omission:
     """Log probabilities that a feature is below, at, and at most at the cut, for each total.
 
     ``log_total`` is log P(m | alpha), and 0 where totals are not given; arrays of shape (totals,).
+    ``error`` is about the standard error of P(at most); None where it is exact.
     """
 
     log_below: Floats
     log_at_cut: Floats
     log_at_most: Floats
     log_total: Floats
+    error: Floats | None = None
 
     @classmethod
     def of_sums(cls, sums: Floats, log_total: Floats) -> "Omission":
@@ -54,13 +56,14 @@ class Omission:
     def of_one(self) -> "Omission":
         """Return the probabilities where totals are not told apart, without their axis."""
         logs = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
-        return Omission(*(log[0] for log in logs))
+        return Omission(*(log[0] for log in logs), None if self.error is None else self.error[0])
 
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
         parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)
         sums = np.array([[np.mean(part)] for part in parts])
-        return Omission.of_sums(sums, np.zeros(1)).of_one()
+        error = None if self.error is None else np.sqrt(np.mean(self.error**2, keepdims=True))
+        return replace(Omission.of_sums(sums, np.zeros(1)), error=error).of_one()
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:
