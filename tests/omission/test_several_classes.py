@@ -195,8 +195,19 @@ def test_three_classes_of_many_cases(n):
     assert np.all(np.isfinite(model.predict_log_proba(X[:5])))
 
 
-def test_too_many_vectors_are_refused_where_something_is_selected():
-    X, y = np.random.default_rng(0).integers(0, 2, size=(400, 3)), np.arange(400) % 10
-    with pytest.raises(ValueError, match="use SelectiveGaussianNB"):
-        SelectiveBernoulliNB(k=1).fit(X, y)
-    assert SelectiveBernoulliNB().fit(X, y).predict_proba(X).shape == (400, 10)
+def test_only_vectors_with_few_ones():
+    """They give what all vectors give, for these totals."""
+    for sizes, cut, most in (
+        ((30, 25, 20, 31), Fraction(1, 10), 12),
+        ((12,) * 5, exact_explained((1, 1, 1, 2, 4), (12,) * 5), 9),
+    ):
+        several = SeveralClasses(sizes, cut, 1, by_total=True)
+        few = SeveralClasses(sizes, cut, 1, by_total=True, most=most)
+        assert n_sums(sizes, most) < 0.3 * n_sums(sizes)
+        for u in (0.0, 1e-3, 0.5):
+            expected = several.at(u)
+            logs = (expected.log_below, expected.log_at_cut)
+            for found, log in zip(few.rare(u), logs, strict=False):
+                np.testing.assert_allclose(found, np.exp(log[: most + 1]), atol=1e-14)
+            above = -np.expm1(expected.log_at_most[: most + 1])
+            np.testing.assert_allclose(few.rare(u)[2], above, atol=1e-14)

@@ -21,6 +21,8 @@ from unselected.selection.count_score import EXPLAINED, CountScore
 
 # Entries of the largest table of one pattern, and of those that are compared at a time.
 MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
+# The log of a large number, which stands for the inverse of a probability of 0.
+_LARGEST_LOG = 100.0
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,9 @@ class Omission:
 
     def of_one(self) -> "Omission":
         """Return the probabilities where totals are not told apart, without their axis."""
-        logs = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
-        return Omission(*(log[0] for log in logs), None if self.error is None else self.error[0])
+        error = None if self.error is None else self.error[0]
+        below, at_cut, at_most = self.log_below[0], self.log_at_cut[0], self.log_at_most[0]
+        return Omission(below, at_cut, at_most, self.log_total[0], error)
 
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
@@ -64,6 +67,24 @@ class Omission:
         sums = np.array([[np.mean(part)] for part in parts])
         error = None if self.error is None else np.sqrt(np.mean(self.error**2, keepdims=True))
         return replace(Omission.of_sums(sums, np.zeros(1)), error=error).of_one()
+
+    def of_any(self) -> "Omission":
+        """Return the same where totals are told apart, and else the probabilities as they are."""
+        return self.averaged() if self.log_at_most.ndim else self
+
+    def given(self, totals: Ints) -> Floats:
+        """Return log P(below), P(at the cut) and P(at most) of features with these totals."""
+        logs = np.stack([self.log_below, self.log_at_cut, self.log_at_most])
+        if logs.ndim == 1:  # whatever the total
+            return logs[:, np.newaxis]
+        return logs if logs.shape[1] == 1 else logs[:, totals]
+
+    def log_errors(self, totals: Ints) -> Floats:
+        """Return about the standard errors of log P(at most) of features with these totals."""
+        if self.error is None:
+            return np.zeros(totals.size)
+        errors = np.atleast_1d(self.error * np.exp(np.minimum(-self.log_at_most, _LARGEST_LOG)))
+        return np.broadcast_to(errors, totals.shape) if errors.size == 1 else errors[totals]
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:

@@ -14,7 +14,7 @@ tells.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,9 @@ _DAMPING = 25.0
 _BLOCK = 1 << 15
 # Frequencies up to this part of the last one are kept as they are, others less and less.
 _FLAT = 0.25
-# How far below the smallest R the smoothed law is summed, in periods of the last frequency.
-_MARGIN = 12.0
+# How far below the smallest R the smoothed law is summed, in periods of the last frequency, and at
+# most in periods of R.
+_MARGIN, _MOST_MARGIN = 40.0, 0.25
 # The error is taken to be so many times the difference to the sums with half of the frequencies. It
 # would be one time if the law were rough at all frequencies alike.
 _CAUTION = 2.0
@@ -110,10 +111,11 @@ class CountTransform:
 
     def _law(self, damped: dict[int, Floats], chirps: dict[int, Complexes]) -> Complexes:
         """Return the transform in R of the law of R and m, at the totals, (frequencies, m)."""
-        product: Complexes | None = None
-        for n, times in Counter(self.sizes).items():
-            each = _power(fft(chirps[n] * damped[n], self.block.n_lags, axis=1), times)
-            product = each if product is None else np.multiply(product, each, out=product)
+        factors = (
+            _power(fft(chirps[n] * damped[n], self.block.n_lags, axis=1), times)
+            for n, times in Counter(self.sizes).items()
+        )
+        product: Complexes = reduce(np.multiply, factors)
         start = sum(self.block.within(n).start for n in self.sizes)
         places = (self.block.totals - start) % self.block.n_lags
         return np.asarray(ifft(product, axis=1, overwrite_x=True)[:, places])
@@ -127,7 +129,7 @@ class CountTransform:
         reach, least = block.reach, block.least
         if not self.is_exact:  # between values of the lattice, and before its first
             reach = reach + 0.5 * block.step
-            least = least - _MARGIN * block.period / last
+            least = least - min(_MARGIN / last, _MOST_MARGIN) * block.period
         rows = min(last + 1, max(8, _BLOCK // block.n_lags))
         rate = 2.0 * np.pi / block.period
         distances = {n: block.distances(n) for n in set(self.sizes)}

@@ -27,7 +27,7 @@ from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_threads
 from unselected.numerics.beta_binomial import log_pmf_table
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
-from unselected.numerics.quadrature import gauss_legendre, gauss_rule
+from unselected.numerics.quadrature import gauss_legendre, gauss_rule, theta_nodes
 from unselected.omission.count_tables import Omission
 from unselected.omission.count_transform import CountTransform, typical_error
 from unselected.omission.several_classes import SeveralClasses, n_sums
@@ -35,12 +35,13 @@ from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divi
 
 # Points of transforms for one value of alpha, at most: to resolve all values of the score, to
 # smooth them, and where few digits are enough. A second has some 5e7 on one core.
-MOST_EXACT_POINTS, MOST_POINTS, _MOST_ROUGH_POINTS = 3e8, 2e8, 2e7
+MOST_EXACT_POINTS, MOST_POINTS, _MOST_ROUGH_POINTS = 1.5e8, 6e7, 1e7
 # The fewest frequencies with which the law may be smoothed, and the most that pay.
-FEWEST_FREQUENCIES, _MOST_FREQUENCIES = 128, 4096
+FEWEST_FREQUENCIES, _MOST_FREQUENCIES = 128, 1024
 # Nodes of theta for a block: some, and more for each standard deviation of logit(theta).
 _NODES, _PER_DEVIATION, _MOST_NODES = 4.0, 36.0, 24
 _ROUGH_NODES, _ROUGH_PER_DEVIATION = 2.0, 8.0
+_FINER = 2
 # A number of them for estimates of the work.
 _USUAL_NODES = 6.0
 # Where n / alpha is below this, nothing depends on theta; up to 1 fewer nodes are enough.
@@ -49,8 +50,8 @@ _UNRELATED = 1e-10
 _MOST_RARE_SUMS = 1 << 19
 # Parts of P(theta | m) that are left out.
 _NEGLIGIBLE = 1e-13
-# Numbers of a table that are computed at a time.
-_BLOCK = 1 << 20
+# Numbers of the table P(m | theta), at most, and those that are computed at a time.
+_MOST_NUMBERS, _BLOCK = 1 << 25, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,12 +192,19 @@ class Plan:
         return _USUAL_NODES * sum(each.n_points for each in self.transforms(most))
 
     @cached_property
+    def _every(self) -> int:
+        """A number of frequencies that resolves all values of the score."""
+        return max(each.block.n_steps for each in self.transforms(1))
+
+    @cached_property
+    def resolves_all(self) -> bool:
+        """Whether all values of the score are resolved."""
+        return self.n_points(self._every) <= self.share * MOST_EXACT_POINTS
+
+    @property
     def n_frequencies(self) -> int:
         """The number of frequencies: of all values of the score, where these are not too many."""
-        every = max(each.block.n_steps for each in self.transforms(1))
-        if self.n_points(every) <= self.share * MOST_EXACT_POINTS:
-            return every
-        return self._within(MOST_POINTS, _MOST_FREQUENCIES)
+        return self._every if self.resolves_all else self._within(MOST_POINTS, _MOST_FREQUENCIES)
 
     @property
     def n_rough_frequencies(self) -> int:
@@ -210,14 +218,17 @@ class Plan:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the fewest frequencies are not too much work."""
+        """Whether the fewest frequencies are not too much work, and memory."""
+        n = sum(self.sizes)
+        if theta_nodes(n) * (n // 2 + 1) > _MOST_NUMBERS:
+            return False
         return self.n_points(FEWEST_FREQUENCIES) <= self.share * MOST_POINTS
 
     @property
     def n_few(self) -> int:
         """The largest total whose vectors of counts are summed one by one."""
-        few, half = 1, sum(self.sizes) // 2
-        while few < half and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
+        few, half = 0, sum(self.sizes) // 2
+        while few < half - 1 and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
             few += 1
         return few
 
@@ -284,7 +295,8 @@ class _ThetaRule:
         # The smaller the effect of theta, the fewer digits of it are needed.
         digits = 1.0 - np.log10(min(related, 1.0)) / np.log10(_UNRELATED)
         number = 1.0 + digits * min(least + slope * deviation, float(_MOST_NODES))
-        return int(np.ceil(number)) * self.refinement
+        # Not many times as many: polynomials of such high degrees would lose digits.
+        return int(np.ceil(number)) + _FINER * (self.refinement - 1)
 
 
 def _lagrange(nodes: Floats, x: Floats) -> Floats:
@@ -337,7 +349,7 @@ def _tilted(log: Floats, tilt: Floats) -> Floats:
 
 def _moments(sizes: tuple[int, ...], pmfs: dict[int, Floats]) -> tuple[Floats, Floats]:
     """Return the mean and the variance of the total, (nodes,)."""
-    mean, variance = np.zeros(2)
+    mean, variance = np.zeros(len(pmfs[sizes[0]])), np.zeros(len(pmfs[sizes[0]]))
     for n, times in Counter(sizes).items():
         own = pmfs[n] @ np.arange(n + 1.0)
         squares = pmfs[n] @ np.arange(n + 1.0) ** 2

@@ -323,7 +323,8 @@ def n_sums(sizes: tuple[int, ...], most: int | None = None) -> float:
     >>> n_sums((9, 9, 9)) < n_sums((9, 9, 9, 9)) < n_sums((8, 9, 9, 10))
     True
     """
-    return _work(*_divided(sizes, most), most)
+    first, second = _divided(sizes, most)
+    return _work(first, second, most)
 
 
 def _divided(
@@ -332,7 +333,10 @@ def _divided(
     """Return the sizes of the two parts that take least work."""
     ordered = tuple(sorted(sizes))
     splits = [(ordered[:g], ordered[g:]) for g in range(1, len(ordered))]
-    return min(splits + [split[::-1] for split in splits], key=lambda split: _work(*split, most))
+    return min(
+        splits + [split[::-1] for split in splits],
+        key=lambda split: _work(split[0], split[1], most),
+    )
 
 
 def _work(first: tuple[int, ...], second: tuple[int, ...], most: int | None) -> float:

@@ -25,6 +25,8 @@ from unselected._typing import Floats, Ints
 # blocks have more totals, and longer transforms for each.
 _WIDTH = 0.33
 _LEAST_HALF_WIDTH = 4
+# The same in variances of the total of an unrelated feature, which must not be too improbable.
+_MOST_VARIANCES = 12.0
 # Beyond so many multiples no lattice is resolved, and none has to be kept.
 _FINEST = 10**9
 
@@ -152,7 +154,7 @@ def divided(n: int, cut: Fraction, first: int) -> list[tuple[int, int]]:
     >>> divided(100, Fraction(1, 20), 5)
     [(5, 13), (14, 22), (23, 33), (34, 44), (45, 50)]
     """
-    share, half, ends = _WIDTH * float(cut), n // 2, []
+    share, half, ends = min(_WIDTH * float(cut), _MOST_VARIANCES / n), n // 2, []
     while first <= half:
         wide = isqrt(max(0, int(share * first * (n - first))))
         # The middle is farther from 0 than the first total, and the block wider for that.
