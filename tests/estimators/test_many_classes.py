@@ -56,8 +56,10 @@ def test_smoothed_sums_change_little(rates, monkeypatch, tmp_path, seed):
     difference = found.log_marginal_likelihood_ - expected.log_marginal_likelihood_
     assert abs(difference) < 4.0 * found.event_error_ + 1e-6
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=5e-3)
-    path, provenance = tmp_path / "model.json", {"command": "", "data": "", "created": ""}
-    save_model(path, found.panel(), selection=found.selection_, provenance=provenance)
+    fields = ("rule", "ties", "threshold", "statistic", "n_features", "n_omitted")
+    selection = {name: getattr(found.selection_, name) for name in fields}
+    path, selection["scores"] = tmp_path / "model.json", found.scores_.tolist()
+    save_model(found._predictor, path, selection=selection, provenance={"unselected": "0"})
     saved = load_model(path).predictor.fitted
     assert saved.event_error == pytest.approx(found.event_error_)
     assert any("smoothed" in line for line in saved.in_words())

@@ -6,8 +6,8 @@ With x near m / n, the counts of all classes together are at the distance
 
 and a feature with m ones is omitted where Q is at most c m + (1 - c) m^2 / n, with c the cut on
 R^2. So R is at most a bound there, the reach of m. Q is a multiple of 1 / lcm of the class sizes.
-Where all multipliers I_g^2 are odd it is even or odd as m is, and only every second multiple
-occurs.
+Where the multiples are odd for all I_g^2 alike, as with equal classes, Q is an even or an odd one
+as m is even or odd, and only every second multiple occurs.
 """
 
 from dataclasses import dataclass
@@ -152,7 +152,7 @@ def divided(n: int, cut: Fraction, first: int) -> list[tuple[int, int]]:
     """Return first and last totals of blocks, from a first total to n / 2.
 
     >>> divided(100, Fraction(1, 20), 5)
-    [(5, 13), (14, 22), (23, 33), (34, 44), (45, 50)]
+    [(5, 13), (14, 24), (25, 35), (36, 48), (49, 50)]
     """
     share, half, ends = min(_WIDTH * float(cut), _MOST_VARIANCES / n), n // 2, []
     while first <= half:
