@@ -14,6 +14,7 @@ from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission import several_classes
 from unselected.omission.count_tables import CountTable, joint_table
+from unselected.omission.count_vectors import vectors
 from unselected.omission.many_cases import ManyCases
 from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
 from unselected.selection.explained import compare_explained, exact_explained
@@ -169,7 +170,7 @@ def test_few_digits_are_enough_to_find_the_mass(by_total, monkeypatch):
 
 def test_vectors_take_two_bytes_for_each_count():
     """There may be ten millions; squares and totals of counts must not overflow for all that."""
-    ones, _ = several_classes._vectors((200, 200))
+    ones, _ = vectors((200, 200))
     assert ones.dtype == np.int16
     part = several_classes._Part.of((200, 200), 200)
     assert part.totals.max() == 400
@@ -194,8 +195,19 @@ def test_three_classes_of_many_cases(n):
     assert np.all(np.isfinite(model.predict_log_proba(X[:5])))
 
 
-def test_too_many_vectors_are_refused_where_something_is_selected():
-    X, y = np.random.default_rng(0).integers(0, 2, size=(400, 3)), np.arange(400) % 10
-    with pytest.raises(ValueError, match="use SelectiveGaussianNB"):
-        SelectiveBernoulliNB(k=1).fit(X, y)
-    assert SelectiveBernoulliNB().fit(X, y).predict_proba(X).shape == (400, 10)
+def test_only_vectors_with_few_ones():
+    """They give what all vectors give, for these totals."""
+    for sizes, cut, most in (
+        ((30, 25, 20, 31), Fraction(1, 10), 12),
+        ((12,) * 5, exact_explained((1, 1, 1, 2, 4), (12,) * 5), 9),
+    ):
+        several = SeveralClasses(sizes, cut, 1, by_total=True)
+        few = SeveralClasses(sizes, cut, 1, by_total=True, most=most)
+        assert n_sums(sizes, most) < 0.3 * n_sums(sizes)
+        for u in (0.0, 1e-3, 0.5):
+            expected = several.at(u)
+            logs = (expected.log_below, expected.log_at_cut)
+            for found, log in zip(few.rare(u), logs, strict=False):
+                np.testing.assert_allclose(found, np.exp(log[: most + 1]), atol=1e-14)
+            above = -np.expm1(expected.log_at_most[: most + 1])
+            np.testing.assert_allclose(few.rare(u)[2], above, atol=1e-14)

@@ -175,6 +175,9 @@ class SelectiveBernoulliNB(ExactClassifier):
         the power and the outlier fraction of each; ``mean_power`` and ``mean_outlier_fraction`` are
         means over all of them. With ``dependence="none"`` there is one likelihood, the model's own,
         with power 1.
+    event_error_ : float
+        About the standard error of the log probability of the selection. It is 0 but for three or
+        more classes of which there are too many vectors of counts: docs/limits.md.
     k_path_ : list of LeaveOneOutScore
         Leave-one-out scores of each k that was tried; only with ``k="loo"``.
     loo_score_ : LeaveOneOutScore
@@ -210,6 +213,7 @@ class SelectiveBernoulliNB(ExactClassifier):
     _takes_missing = True
     binarize_thresholds_: Floats
     feature_counts_: NDArray[Any]
+    event_error_: float
 
     def __init__(
         self,
@@ -328,7 +332,12 @@ class SelectiveBernoulliNB(ExactClassifier):
             self.feature_counts_[:, scores.subset.columns] = scores.counts.ones
         if self.family == "binary":
             self.binarize_thresholds_ = self._predictor.fitted.thresholds
+        if self.event_error_:
+            self.selection_ = replace(self.selection_, event_error=self.event_error_)
         return self
+
+    def _learned(self, fitted: Any) -> dict[str, Any]:
+        return super()._learned(fitted) | {"event_error_": fitted.event_error}
 
     def _checked_model(self) -> BernoulliModel:
         """Check the parameters that do not depend on the data, and return the model."""

@@ -97,6 +97,11 @@ class FittedCounts(GuardedClasses):
         """The posterior of the concentration as weighted nodes."""
         return self.posterior
 
+    @property
+    def event_error(self) -> float:
+        """About the standard error of the log probability of the event; 0 where it is exact."""
+        return self.posterior.event_error
+
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class), shape (rows, G)."""
         return np.asarray(self.posterior.log_joint(rows) - self.log_psi)
@@ -223,8 +228,12 @@ class FittedCounts(GuardedClasses):
         return {} if self.model.rates == "uniform" else {"rates": self.model.rates}
 
     def in_words(self) -> list[str]:
-        """Return the same in lines of text."""
-        return [f"{name}: {value}" for name, value in self.details().items()]
+        """Return the same in lines of text, and the error of the event where there is one."""
+        lines = [f"{name}: {value}" for name, value in self.details().items()]
+        if self.event_error:
+            error = f"{self.event_error:.2g}"
+            lines.append(f"log probability of the selection: smoothed, with an error of {error}")
+        return lines
 
     def to_json(self) -> Entries:
         """Return the entries of ``keys`` for a model file."""
@@ -250,7 +259,8 @@ class FittedCounts(GuardedClasses):
         """
         if self.event.statistic == "custom":
             return full_posterior_entry(self.posterior)
-        return posterior_entry(self.posterior) if self.counts.sizes.sum() > FEW_CASES else {}
+        many = self.counts.sizes.sum() > FEW_CASES or self.event_error > 0.0
+        return posterior_entry(self.posterior) if many else {}
 
     @classmethod
     def from_json(cls, entries: Entries) -> Self:

@@ -34,6 +34,8 @@ def full_posterior_entry(posterior: BernoulliPosterior) -> Entries:
     entry["log_evidence"] = posterior.log_evidence
     for name, logs in zip(_OF_VALUES, posterior.log_values, strict=False):
         entry[name] = list(logs.reshape(-1, logs.shape[-1]))
+    if posterior.event_error:
+        entry["event_error"] = posterior.event_error
     if groups is not None:
         entry |= {name: getattr(groups, name) for name in _OF_GROUPS}
         entry["related"] = posterior.related
@@ -46,7 +48,9 @@ def parse_posterior(
     """Return the posterior of kept columns with these counts."""
     of_values = _OF_VALUES[: ploidy + 1]
     needed = (*_OF_NODES, "omission_probability", "log_evidence", *of_values)
-    fields = check_record(entry, "posterior", needed, optional=(*_OF_GROUPS, "related"))
+    fields = check_record(
+        entry, "posterior", needed, optional=(*_OF_GROUPS, "related", "event_error")
+    )
     vectors = distinct_counts(counts)
     n_nodes = len(fields["log_alpha"]) if isinstance(fields["log_alpha"], list) else 0
     G, n_vectors = counts.sizes.size, vectors.n_equal.size
@@ -79,4 +83,5 @@ def parse_posterior(
         vector_of=vectors.vector_of,
         fractions=fractions,
         related=related,
+        event_error=check_real(fields.get("event_error", 0.0), "posterior event_error"),
     )

@@ -156,6 +156,7 @@ class BernoulliModel:
             log_psi=self.log_psi(likelihood.class_sizes),
             log_values=likelihood.log_predictive(log_u),
             vector_of=likelihood.vector_of,
+            event_error=likelihood.event_error(float(log_u[np.argmax(log_terms)])),
         )
 
     def _two_groups(self, likelihood: "Likelihood") -> BernoulliPosterior:
@@ -190,6 +191,9 @@ class BernoulliModel:
             vector_of=likelihood.vector_of,
             fractions=pi,
             related=related[likelihood.vector_of],
+            event_error=likelihood.event_error(
+                float(nodes.log_u[alpha_of][np.argmax(log_weights)])
+            ),
         )
 
     def _normalized(self, likelihood: "Likelihood", log_terms: Floats) -> tuple[Floats, float]:

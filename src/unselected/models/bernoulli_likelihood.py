@@ -15,7 +15,8 @@ from unselected.models.count_omission import (
     check_work,
     is_slow,
     is_tabulated,
-    omission_given_totals,
+    noise,
+    omission_of,
 )
 from unselected.models.count_terms import (
     CountTerms,
@@ -36,7 +37,6 @@ from unselected.numerics.beta_binomial import (
 from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
 from unselected.omission.many_cases import ManyCases, ManyCasesTable
-from unselected.omission.several_classes import SeveralClasses
 from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
@@ -54,10 +54,12 @@ class Record:
     """At one alpha: means of theta for each vector of counts, P(omitted), and the likelihood.
 
     ``theta_means`` is that of `Terms`. The omission probabilities are those of each kind of omitted
-    features, or of a single one where the event has no kinds.
+    features, or of a single one where the event has no kinds. ``event_error`` is about the standard
+    error of the log probability of the event, 0 where it is exact, and where it is interpolated.
     """
 
     likelihood: "Likelihood"
+    event_error: float
     log_counts: Floats
     theta_means: Floats
     log_below: Floats
@@ -84,7 +86,7 @@ class Record:
         old = [getattr(self, name) for name in _TERMS]
         parts = np.split(values, np.cumsum([each.size for each in old])[:-1])
         new = (part.reshape(each.shape) for part, each in zip(parts, old, strict=True))
-        return Record(self.likelihood, *new)
+        return Record(self.likelihood, 0.0, *new)
 
 
 class Likelihood:
@@ -114,7 +116,7 @@ class Likelihood:
             self.log_bound = float(self.n_equal @ per_vector)
         # Enough nodes for complete features are enough for those with missing values.
         self._nodes = theta_rule(self.n_cases)
-        self._tables = PmfTables(self._nodes[0], self.n_cases)
+        self._tables, self._share = PmfTables(self._nodes[0], self.n_cases), 1.0
         self._terms = self._by_pattern()
         self._records: dict[float, Record] = {}
         self._rough_totals: dict[float, float] = {}
@@ -128,7 +130,8 @@ class Likelihood:
         parts: list[tuple[Ints, Ints, AnyTerms]] = []
         patterns = np.unique(np.concatenate(rows), axis=0)
         if self.cut_among(tuple(self.class_sizes.tolist()))[1] == EXPLAINED:
-            check_work(patterns, self.rates, has_cut=self.event.cut is not None)
+            cuts = [self.cut_among(tuple(sizes))[0] for sizes in patterns.tolist()]
+            self._share = check_work(patterns, self.rates, cuts)
         else:
             check_tables(patterns, self.event.statistic)
         for sizes in patterns:
@@ -153,14 +156,11 @@ class Likelihood:
             return self._tabulated(table, sizes, ones)
         needs_below = self.event.needs_below or self.event.kinds is not None
         many_rule = (rule.refinement, rule.ploidy)
-        if self.rates == "uniform" and not two:
-            several = None
-            if cut is not None:
-                several = SeveralClasses(sizes, cut, rule.refinement, by_total=False)
+        by_total = self.rates == "given"
+        if not (is_tabulated(sizes) if by_total else two):
+            share = self._share
+            several = omission_of(sizes, cut, rule.refinement, by_total=by_total, share=share)
             return ManyCasesTerms(sizes, ones, several, *many_rule)
-        if self.rates == "given" and not is_tabulated(sizes):
-            given = omission_given_totals(sizes, cut, rule.refinement)
-            return ManyCasesTerms(sizes, ones, given, *many_rule)
         if self.rates == "given":
             table = CountTable.by_size(sizes, cut, by_total=True, score=score)
             return self._tabulated(table, sizes, ones)
@@ -213,6 +213,12 @@ class Likelihood:
         many = self._theta_rule.is_for_many(self.n_cases)
         return self._shared is None and (many or is_slow(sizes, self.rates, has_cut=has_cut))
 
+    @cached_property
+    def noise(self) -> float:
+        """About the error of the log likelihood that is said to be exact, but for rounding."""
+        sizes = tuple(self.class_sizes.tolist())
+        return self.event.n_omitted * noise(sizes, *self.cut_among(sizes), self.rates)
+
     def log_total_roughly(self, log_u: float) -> float:
         """Return the log likelihood with few digits where that is faster, the event included."""
         key = float(log_u) if log_u > _AS_NULL else NULL
@@ -227,7 +233,7 @@ class Likelihood:
         log_counts = np.empty(n_vectors)
         theta_means = np.empty((self._theta_rule.ploidy, n_vectors))
         kinds = self.event.kinds
-        logs = self._without_cut(1 if kinds is None else kinds.totals.size)
+        logs, error = self._without_cut(1 if kinds is None else kinds.totals.size), 0.0
         for vectors, told, terms in self._terms:
             found = terms.at(u, accuracy)
             log_counts[vectors], theta_means[:, vectors] = found.log_counts, found.theta_means
@@ -237,10 +243,12 @@ class Likelihood:
                 totals = terms.ones.sum(axis=0)
                 log_counts[vectors] -= found.omission.log_total[totals]
             if kinds is not None:
-                logs[:, told] = _of_kinds(found.omission, kinds.totals[told])
+                logs[:, told] = found.omission.given(kinds.totals[told])
+                own = found.omission.log_errors(kinds.totals[told])
+                error = float(np.hypot(error, np.linalg.norm(own * kinds.n_features[told])))
             elif np.array_equal(terms.sizes, self.class_sizes):
-                logs[:, 0] = _of_any(found.omission)
-        return Record(self, log_counts, theta_means, *logs)
+                logs[:, 0], error = self._of_any(found.omission)
+        return Record(self, error, log_counts, theta_means, *logs)
 
     @staticmethod
     def _without_cut(n_kinds: int) -> Floats:
@@ -251,12 +259,23 @@ class Likelihood:
         """Return the terms where all features have the same numbers of known values."""
         ((_, _, terms),) = self._terms
         found = terms.at(u, accuracy)
-        log_counts, logs = found.log_counts, self._without_cut(1)
+        log_counts, logs, error = found.log_counts, self._without_cut(1), 0.0
         if found.omission is not None:
             if self.rates == "given":
                 log_counts = log_counts - found.omission.log_total[self.ones.sum(axis=0)]
-            logs[:, 0] = _of_any(found.omission)
-        return Record(self, log_counts, found.theta_means, *logs)
+            logs[:, 0], error = self._of_any(found.omission)
+        return Record(self, error, log_counts, found.theta_means, *logs)
+
+    def _of_any(self, omission: Omission) -> tuple[Floats, float]:
+        """Return the log probabilities of a feature whose total is not known, and the error."""
+        told, whatever = omission.of_any(), np.zeros(1, dtype=np.intp)
+        error = self.event.n_omitted * float(told.log_errors(whatever)[0])
+        return told.given(whatever)[:, 0], error
+
+    def event_error(self, log_u: float) -> float:
+        """Return about the standard error of the log probability of the event near a log u."""
+        known = [(abs(x - log_u), each.event_error) for x, each in self._records.items()]
+        return min((pair for pair in known if pair[1] > 0.0), default=(0.0, 0.0))[1]
 
     def log_total_of(self, record: Record) -> float:
         """Return the log likelihood, the event included."""
@@ -272,7 +291,7 @@ class Likelihood:
     def log_event_of(self, omission: Omission) -> float:
         """Return the log probability of an event with kinds, where all features are complete."""
         assert self.event.kinds is not None
-        return float(self._log_event(*_of_kinds(omission, self.event.kinds.totals)))
+        return float(self._log_event(*omission.given(self.event.kinds.totals)))
 
     def log_omitted(self, log_at_most: Floats) -> Floats:
         """Return log P(at most at the cut), averaged over omitted features, from those of kinds."""
@@ -338,21 +357,6 @@ class Likelihood:
         # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
         uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
         return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
-
-
-def _of_kinds(omission: Omission, totals: Ints) -> Floats:
-    """Return log P(below), log P(at the cut) and log P(at most) of features with these totals."""
-    logs = np.stack([omission.log_below, omission.log_at_cut, omission.log_at_most])
-    if logs.ndim == 1:  # whatever the total
-        return logs[:, np.newaxis]
-    return logs if logs.shape[1] == 1 else logs[:, totals]
-
-
-def _of_any(omission: Omission) -> tuple[Floats, Floats, Floats]:
-    """Return the same of a feature whose total is not known."""
-    if omission.log_at_most.ndim:
-        omission = omission.averaged()
-    return omission.log_below, omission.log_at_cut, omission.log_at_most
 
 
 class DistinctCounts(NamedTuple):

@@ -37,6 +37,8 @@ class BernoulliPosterior:
         Of the nodes, where there are two groups of features.
     related : array of shape (k,) or None
         The posterior probability that a kept feature is related, where there are two groups.
+    event_error : float
+        About the standard error of the log probability of the event; 0 where it is exact.
     """
 
     log_alpha: Floats
@@ -48,6 +50,7 @@ class BernoulliPosterior:
     vector_of: Ints
     fractions: Fractions | None = None
     related: Floats | None = None
+    event_error: float = 0.0
 
     @property
     def log_zero(self) -> Floats:

@@ -5,7 +5,9 @@ from typing import Literal
 
 from unselected._typing import Ints
 from unselected.omission.count_tables import MOST_ENTRIES, TotalsAlone, n_entries
+from unselected.omission.many_classes import ManyClasses, Plan
 from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
+from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.statistics.moments import Statistic
 
 Rates = Literal["uniform", "given"]
@@ -17,6 +19,10 @@ _MOST_ENTRIES_OF_SEVERAL = MOST_ENTRIES >> 3
 _MOST_ENTRIES_OF_MANY_FITS = 1 << 17
 # Sums for one value of theta that take a millisecond or less.
 _MOST_QUICK_SUMS = 1 << 16
+# From so many sums on a transform may be faster: where it has fewer points than so many for each.
+_FEWEST_SUMS_BY_TRANSFORM, _POINTS_PER_SUM = 1 << 18, 4.0
+# The error of a probability that is interpolated between values of alpha, for each omitted feature.
+_NOISE_OF_TRANSFORM = 1e-9
 
 
 def is_tabulated(sizes: tuple[int, ...]) -> bool:
@@ -36,31 +42,74 @@ def is_quick(sizes: tuple[int, ...]) -> bool:
     return n_entries(sizes) <= _MOST_ENTRIES_OF_MANY_FITS
 
 
-def omission_given_totals(
-    sizes: tuple[int, ...], cut: Fraction | None, refinement: int
-) -> SeveralClasses | TotalsAlone:
-    """Return the omission probabilities given totals, where they are not tabulated."""
+def omission_of(
+    sizes: tuple[int, ...],
+    cut: Fraction | None,
+    refinement: int,
+    *,
+    by_total: bool,
+    share: float = 1.0,
+) -> SeveralClasses | ManyClasses | TotalsAlone | None:
+    """Return the omission probabilities of several classes, where they are not tabulated.
+
+    None where nothing depends on them. ``share`` is what `check_work` returns.
+    """
     if cut is None:
-        return TotalsAlone(sizes, refinement)
-    return SeveralClasses(sizes, cut, refinement, by_total=True)
+        return TotalsAlone(sizes, refinement) if by_total else None
+    if is_transformed(sizes, cut):
+        return ManyClasses(sizes, cut, refinement, by_total=by_total, share=share)
+    return SeveralClasses(sizes, cut, refinement, by_total=by_total)
 
 
-def check_work(patterns: Ints, rates: Rates, *, has_cut: bool) -> None:
+def is_transformed(sizes: tuple[int, ...], cut: Fraction) -> bool:
+    """Say whether the counts are transformed: they are too many, or that is exact and faster.
+
+    >>> is_transformed((90,) * 3, Fraction(1, 20)), is_transformed((40,) * 10, Fraction(1, 20))
+    (False, True)
+    """
+    sums = n_sums(sizes)
+    if len(sizes) == 2 or sums < _FEWEST_SUMS_BY_TRANSFORM:
+        return False
+    if sums > MOST_SUMS:
+        return True
+    plan = Plan(sizes, cut)
+    return plan.resolves_all and plan.n_points(plan.n_frequencies) < _POINTS_PER_SUM * sums
+
+
+def check_work(patterns: Ints, rates: Rates, cuts: list[Fraction | None]) -> float:
     """Raise where the omission probabilities of these numbers of known values take too much.
 
-    ``patterns`` has shape (patterns, G).
+    ``patterns`` has shape (patterns, G), and each has its cut. The result is the part of the work
+    that each pattern may take whose counts are transformed.
     """
     _check_number(patterns)
-    each = [tuple(sizes) for sizes in patterns.tolist()]
-    sums = sum(_n_sums(sizes, rates, has_cut=has_cut) for sizes in each)
-    if sums > MOST_SUMS:
-        uniform = "use rates='uniform', which takes any number of cases in two classes; "
-        raise ValueError(
-            f"the omission probability in classes of {', '.join(map(str, each[-1]))} cases takes "
-            f"{sums:.3g} sums over vectors of counts, and at most {MOST_SUMS} are possible: "
-            f"{uniform if len(each[0]) == 2 else ''}use SelectiveGaussianNB (gaussian), which "
-            "takes 0 and 1 as numbers, merge classes, or fill in missing values."
-        )
+    each = [(tuple(sizes), cut) for sizes, cut in zip(patterns.tolist(), cuts, strict=True)]
+    sums = [_n_sums(sizes, rates, has_cut=cut is not None) for sizes, cut in each]
+    transformed = [
+        (sizes, cut)
+        for (sizes, cut), number in zip(each, sums, strict=True)
+        if cut is not None and number >= _FEWEST_SUMS_BY_TRANSFORM and is_transformed(sizes, cut)
+    ]
+    share = 1.0 / max(1, len(transformed))
+    for sizes, cut in transformed:
+        if not Plan(sizes, cut, share).is_possible:
+            raise ValueError(_refused(sizes, f"{len(transformed)} transforms that are too long"))
+    enumerated = sum(
+        number for pair, number in zip(each, sums, strict=True) if pair not in transformed
+    )
+    if enumerated > MOST_SUMS:
+        many = f"{enumerated:.3g} sums over vectors of counts, and at most {MOST_SUMS} are possible"
+        raise ValueError(_refused(each[-1][0], many))
+    return share
+
+
+def _refused(sizes: tuple[int, ...], what: str) -> str:
+    uniform = "use rates='uniform', which takes any number of cases in two classes; "
+    return (
+        f"the omission probability in classes of {', '.join(map(str, sizes))} cases takes {what}: "
+        f"{uniform if len(sizes) == 2 else ''}use SelectiveGaussianNB (gaussian), which takes 0 "
+        "and 1 as numbers, merge classes, or fill in missing values."
+    )
 
 
 def is_slow(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> bool:
@@ -70,6 +119,13 @@ def is_slow(sizes: tuple[int, ...], rates: Rates, *, has_cut: bool) -> bool:
     (False, True)
     """
     return len(sizes) > 2 and _n_sums(sizes, rates, has_cut=has_cut) > _MOST_QUICK_SUMS
+
+
+def noise(sizes: tuple[int, ...], cut: Fraction | None, score: CountScore, rates: Rates) -> float:
+    """Return about the error of an omission probability that is said to be exact."""
+    if cut is None or score != EXPLAINED or (rates == "given" and is_tabulated(sizes)):
+        return 0.0
+    return _NOISE_OF_TRANSFORM if is_transformed(sizes, cut) else 0.0
 
 
 def check_tables(patterns: Ints, statistic: Statistic) -> None:

@@ -14,7 +14,8 @@ from unselected.numerics.interpolation import interpolate
 
 # Known values that a polynomial goes through.
 _NEAREST = 16
-# Largest error of the log likelihood, times the weight of a node in units of the largest.
+# Largest error of the log likelihood, times the weight of a node in units of the largest, unless
+# the likelihood itself is less exact.
 _TOLERANCE = 5e-10
 # The check is at the largest weight, and on both sides at the last above exp(-this) of it.
 _DEPTH = 6.0
@@ -67,7 +68,7 @@ class RecordInterpolation:
         exact = [self._likelihood.at(x).log_total for x in log_u[checked]]
         error = np.abs(log_total[checked] - exact) * np.exp(log_weight[checked])
         rest = np.setdiff1d(np.arange(v.size), checked)
-        if not np.all(error < _TOLERANCE):
+        if not np.all(error < max(_TOLERANCE, self._likelihood.noise)):
             self._know(log_u[rest], v[rest])
             return
         for place in rest.tolist():

@@ -7,6 +7,7 @@ count_tables  binary features, several classes or given their totals
 factor   real-valued features with latent factors
 laws     real-valued features that were selected by another score
 many_cases  binary features, many cases
+many_classes  binary features, more classes than can be enumerated
 mixture  binary features with latent groups of cases
 several_classes  binary features, three or more classes, or two given their totals
 real     real-valued features, classes or a real response

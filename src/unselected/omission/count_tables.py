@@ -5,7 +5,7 @@ probabilities of being below, at and above the cut, for any number of classes, a
 m = I_1 + ... + I_G of the feature: those of the vectors with that total, divided by their sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,8 @@ from unselected.selection.count_score import EXPLAINED, CountScore
 
 # Entries of the largest table of one pattern, and of those that are compared at a time.
 MOST_ENTRIES, _BLOCK = 1 << 22, 1 << 18
+# The log of a large number, which stands for the inverse of a probability of 0.
+_LARGEST_LOG = 100.0
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,14 @@ class Omission:
     """Log probabilities that a feature is below, at, and at most at the cut, for each total.
 
     ``log_total`` is log P(m | alpha), and 0 where totals are not given; arrays of shape (totals,).
+    ``error`` is about the standard error of P(at most); None where it is exact.
     """
 
     log_below: Floats
     log_at_cut: Floats
     log_at_most: Floats
     log_total: Floats
+    error: Floats | None = None
 
     @classmethod
     def of_sums(cls, sums: Floats, log_total: Floats) -> "Omission":
@@ -53,14 +57,34 @@ class Omission:
 
     def of_one(self) -> "Omission":
         """Return the probabilities where totals are not told apart, without their axis."""
-        logs = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
-        return Omission(*(log[0] for log in logs))
+        error = None if self.error is None else self.error[0]
+        below, at_cut, at_most = self.log_below[0], self.log_at_cut[0], self.log_at_most[0]
+        return Omission(below, at_cut, at_most, self.log_total[0], error)
 
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
         parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)
         sums = np.array([[np.mean(part)] for part in parts])
-        return Omission.of_sums(sums, np.zeros(1)).of_one()
+        error = None if self.error is None else np.sqrt(np.mean(self.error**2, keepdims=True))
+        return replace(Omission.of_sums(sums, np.zeros(1)), error=error).of_one()
+
+    def of_any(self) -> "Omission":
+        """Return the same where totals are told apart, and else the probabilities as they are."""
+        return self.averaged() if self.log_at_most.ndim else self
+
+    def given(self, totals: Ints) -> Floats:
+        """Return log P(below), P(at the cut) and P(at most) of features with these totals."""
+        logs = np.stack([self.log_below, self.log_at_cut, self.log_at_most])
+        if logs.ndim == 1:  # whatever the total
+            return logs[:, np.newaxis]
+        return logs if logs.shape[1] == 1 else logs[:, totals]
+
+    def log_errors(self, totals: Ints) -> Floats:
+        """Return about the standard errors of log P(at most) of features with these totals."""
+        if self.error is None:
+            return np.zeros(totals.size)
+        errors = np.atleast_1d(self.error * np.exp(np.minimum(-self.log_at_most, _LARGEST_LOG)))
+        return np.broadcast_to(errors, totals.shape) if errors.size == 1 else errors[totals]
 
 
 def _log_with_complement(probability: Floats, complement: Floats) -> Floats:

@@ -15,11 +15,10 @@ Classes of equal sizes are interchangeable: of vectors that differ by the order 
 such classes one is enumerated, and counted as often as there are orders.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, comb, lcm, prod
+from math import ceil, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from unselected.numerics.beta_binomial import pmf_tables, windows
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
 from unselected.omission.count_tables import Omission
+from unselected.omission.count_vectors import Counts, n_vectors, vectors
 
 # Sums for one node of theta, at most: minutes for a fit, and some 400 MB.
 MOST_SUMS = 1 << 25
@@ -46,9 +46,6 @@ _MORE = 9.0
 # Below this part of the total a difference from it would lose too many digits.
 _SMALL = 1e-4
 
-# Counts of vectors, of which there may be millions: classes have fewer than 2^15 cases.
-_Counts = NDArray[np.int16]
-
 
 @dataclass(frozen=True)
 class _Part:
@@ -59,15 +56,15 @@ class _Part:
     """
 
     sizes: tuple[int, ...]
-    ones: _Counts
+    ones: Counts
     orders: Floats
     totals: NDArray[np.int32]
     squares: Ints
     starts: Ints
 
     @classmethod
-    def of(cls, sizes: tuple[int, ...], unit: int) -> "_Part":
-        ones, orders = _vectors(sizes)
+    def of(cls, sizes: tuple[int, ...], unit: int, most: int | None = None) -> "_Part":
+        ones, orders = vectors(sizes, most)
         totals = ones.sum(axis=0, dtype=np.int32)
         squares = np.zeros(totals.size, dtype=np.int64)
         for n, row in zip(sizes, ones, strict=True):
@@ -76,7 +73,8 @@ class _Part:
         # One after the other, so that what is not sorted yet is not kept longer than necessary.
         ones = ones[:, order]
         orders, totals, squares = orders[order], totals[order], squares[order]
-        starts = np.searchsorted(totals, np.arange(sum(sizes) + 2))
+        largest = sum(sizes) if most is None else min(sum(sizes), most)
+        starts = np.searchsorted(totals, np.arange(largest + 2))
         return cls(sizes, ones, orders, totals, squares, starts)
 
     @property
@@ -126,21 +124,30 @@ class SeveralClasses:
         How many times finer than necessary the rule for theta is.
     by_total : bool
         Whether there is a probability for each total, 0 to n, or one for all.
+    most : int, default=None
+        The largest total that is looked at, at most n / 2; `rare` needs it, and `at` does not
+        take it.
     """
 
     def __init__(
-        self, sizes: tuple[int, ...], cut: Fraction, refinement: int, *, by_total: bool
+        self,
+        sizes: tuple[int, ...],
+        cut: Fraction,
+        refinement: int,
+        *,
+        by_total: bool,
+        most: int | None = None,
     ) -> None:
         self._sizes, self._refinement, self._by_total = sizes, refinement, by_total
-        unit = lcm(*sizes)
-        first, second = _divided(sizes)
-        self._first, self._second = _Part.of(first, unit), _Part.of(second, unit)
+        self._most, unit = most, lcm(*sizes)
+        first, second = _divided(sizes, most)
+        self._first, self._second = (_Part.of(part, unit, most) for part in (first, second))
         below, at_most = _last_squares(sizes, cut, unit)
         # Where the vectors of the second part that are below the cut end, for each vector of the
         # first part and each total of the second.
         self._ends = self._found(below)
         self._at_cut = self._pairs(self._ends, self._found(at_most))
-        self._is_large = n_sums(sizes) >= _FEWEST_FOR_THREADS
+        self._is_large = n_sums(sizes, most) >= _FEWEST_FOR_THREADS
         self._some_totals = list(_grouped(np.diff(self._second.starts)))
 
     def _found(self, last: Ints) -> NDArray[np.int32]:
@@ -175,12 +182,19 @@ class SeveralClasses:
         told = Omission.of_sums(sums, np.log(total) if self._by_total else np.zeros(1))
         return told if self._by_total else told.of_one()
 
+    def rare(self, u: float, accuracy: Accuracy = EXACT) -> Floats:
+        """Return P(below), P(at the cut) and P(above) given each total up to ``most``, (3, m)."""
+        assert self._most is not None
+        at_least, at_cut, total = self._sums(u, accuracy, from_cut=True)[:, : self._most + 1]
+        return np.asarray(np.stack([total - at_least, at_cut, at_least - at_cut]) / total)
+
     def _sums(self, u: float, accuracy: Accuracy, *, from_cut: bool) -> Floats:
         """Return P(at least at the cut), or P(below), P(at the cut), and P(total), (3, totals)."""
         theta, weights = gauss_legendre(
             n_nodes(self._sizes, u, accuracy.per_root) * self._refinement
         )
-        some = (theta.size + 1) // 2
+        # Below, the nodes up to 1/2 stand for those above; but not where some totals are left out.
+        some = (theta.size + 1) // 2 if self._most is None else theta.size
         rows = int(_MOST_ROWS * accuracy.per_root / EXACT.per_root)
         starts = np.append(np.arange(0, some, rows), some - 1)
         negligible = accuracy.negligible + _MORE
@@ -191,13 +205,16 @@ class SeveralClasses:
             pmfs = {n: pmf_tables(n, theta[nodes], u, within[n]) for n in found}
             contiguous = {n: np.ascontiguousarray(pmf.T) for n, pmf in pmfs.items()}
             # The node 1/2 is its own mirror image.
-            halved = np.where(theta[nodes] == 0.5, 0.5, 1.0) * weights[nodes]
+            own = 0.5 if self._most is None else 1.0
+            halved = np.where(theta[nodes] == 0.5, own, 1.0) * weights[nodes]
             return self._of_block(_Block(halved, within, contiguous), from_cut=from_cut)
 
         ends = np.append(starts[1:-1], some).tolist()
         blocks = [slice(*each) for each in zip(starts[:-1].tolist(), ends, strict=True)]
         parts = in_threads(work, blocks) if self._is_large else map(work, blocks)
         sums = np.sum(list(parts), axis=0)
+        if self._most is not None:
+            return np.asarray(sums)
         # Swapping zeros and ones of a feature does not change the score: the nodes above 1/2 add
         # the same to the totals counted from the other end.
         sums = sums + sums[:, ::-1]
@@ -298,59 +315,33 @@ def _grouped(lengths: Ints) -> Iterator[slice]:
             start = stop
 
 
-def _vectors(sizes: tuple[int, ...]) -> tuple[_Counts, Floats]:
-    """Return vectors of counts (G, v), with equal classes in order, and their numbers of orders.
-
-    >>> ones, orders = _vectors((1, 1, 2))
-    >>> ones.T.tolist()[:4], orders.tolist()
-    ([[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 0]], [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
-    """
-    ones, orders = np.empty((0, 1), dtype=np.int16), np.ones(1)
-    for n, k in Counter(sizes).items():
-        own, own_orders = _multisets(n, k)
-        ones = np.vstack([np.repeat(ones, own_orders.size, axis=1), np.tile(own, orders.size)])
-        orders = np.outer(orders, own_orders).ravel()
-    return ones, orders
-
-
-def _multisets(n: int, k: int) -> tuple[_Counts, Floats]:
-    """Return the increasing sequences of k counts from 0 to n, and their numbers of orders."""
-    ones, orders = np.arange(n + 1, dtype=np.int16)[np.newaxis], np.ones(n + 1)
-    n_last = np.ones(n + 1)  # how often the last count occurs
-    for length in range(2, k + 1):
-        n_next = n + 1 - ones[-1]
-        first = np.cumsum(n_next, dtype=np.int32) - n_next
-        before = np.repeat(np.arange(n_next.size, dtype=np.int32), n_next)
-        step = (np.arange(before.size, dtype=np.int32) - first[before]).astype(np.int16)
-        n_last = np.where(step == 0, n_last[before] + 1.0, 1.0)
-        ones = np.vstack([ones[:, before], ones[-1, before] + step])
-        orders = orders[before] * length / n_last
-    return ones, orders
-
-
-def n_sums(sizes: tuple[int, ...]) -> float:
+def n_sums(sizes: tuple[int, ...], most: int | None = None) -> float:
     """Return about how many sums one node of theta takes: lists, and vectors of the second part.
+
+    With ``most`` it is a bound, of the vectors with totals up to that.
 
     >>> n_sums((9, 9, 9)) < n_sums((9, 9, 9, 9)) < n_sums((8, 9, 9, 10))
     True
     """
-    return _work(*_divided(sizes))
+    first, second = _divided(sizes, most)
+    return _work(first, second, most)
 
 
-def _divided(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _divided(
+    sizes: tuple[int, ...], most: int | None = None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the sizes of the two parts that take least work."""
     ordered = tuple(sorted(sizes))
     splits = [(ordered[:g], ordered[g:]) for g in range(1, len(ordered))]
-    return min(splits + [split[::-1] for split in splits], key=lambda split: _work(*split))
+    return min(
+        splits + [split[::-1] for split in splits],
+        key=lambda split: _work(split[0], split[1], most),
+    )
 
 
-def _work(first: tuple[int, ...], second: tuple[int, ...]) -> float:
-    return _n_vectors(first) * (sum(second) + 1.0) + _VECTOR_WORK * _n_vectors(second)
-
-
-def _n_vectors(sizes: tuple[int, ...]) -> float:
-    """Return the number of vectors of counts, but for the order of equal classes."""
-    return prod(float(comb(n + k, k)) for n, k in Counter(sizes).items())
+def _work(first: tuple[int, ...], second: tuple[int, ...], most: int | None) -> float:
+    lists = sum(second) if most is None else min(sum(second), most)
+    return n_vectors(first, most) * (lists + 1.0) + _VECTOR_WORK * n_vectors(second, most)
 
 
 def _last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:
