@@ -100,7 +100,8 @@ class FittedCounts(GuardedClasses):
     @property
     def event_error(self) -> float:
         """About the standard error of the log probability of the event; 0 where it is exact."""
-        return self.posterior.event_error
+        # That of two classes always is, so that nothing needs to be integrated to know.
+        return 0.0 if self.counts.sizes.size == 2 else self.posterior.event_error
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class), shape (rows, G)."""
