@@ -171,3 +171,16 @@ def test_intervals_have_nearly_all_of_the_weight(fitted):
     logs, log_weights = stack.by_node(rows)
     proba = np.exp(logs + stack.log_psi[:, np.newaxis]) @ np.exp(log_weights)
     np.testing.assert_allclose(proba, model.predict_proba(X[:5]), atol=2e-3)
+
+
+def test_a_new_value_of_a_binary_column_that_is_no_bit_says_nothing(fitted):
+    model, X = fitted
+    bit = model.selection_.indices[model._predictor.fitted.is_binary][0]
+    rows, unknown = X[:5].copy(), X[:5].copy()
+    rows[3, bit], unknown[3, bit] = 2.0, np.nan
+    before = rows.copy()
+    with pytest.warns(UserWarning, match=r"value 2 in row 3, .* taken as missing: 1 of"):
+        found = model.predict_proba(rows)
+    np.testing.assert_array_equal(rows, before)
+    np.testing.assert_array_equal(found, model.predict_proba(unknown))
+    assert np.abs(found - model.predict_proba(X[:5]))[3].max() > 1e-6

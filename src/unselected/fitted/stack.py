@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
+from unselected._warnings import warn
 from unselected.columns.blocks import first_fault
 from unselected.fitted.base import FittedClasses, Related, Seen, real_rows, short
 from unselected.fitted.effects import Effect, widened
@@ -146,8 +147,8 @@ class FittedStack(FittedClasses):
         """Return rows of the kept columns as the members see them; NaN is missing."""
         rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
         if bits.any():
-            places = np.flatnonzero(bits)
-            _check_bits(rows[:, places], lambda j: label(int(places[j])))
+            places, rows = np.flatnonzero(bits), rows.copy()
+            rows[:, places] = _bits(rows[:, places], lambda j: label(int(places[j])))
         if self.normal is None:
             return rows
         rows, real = rows.copy(), np.flatnonzero(~bits)
@@ -343,15 +344,23 @@ class FittedStack(FittedClasses):
         return cls(members, logs, normal, parse_names(entries["names"], k))
 
 
-def _check_bits(values: Floats, label: ColumnNamer) -> None:
-    """Raise where a new value of a binary column is neither 0 nor 1 nor missing."""
-    wrong = ~((values == 0) | (values == 1) | np.isnan(values))
-    if wrong.any():
-        row, column = first_fault(wrong)
-        raise ValueError(
-            f"{label(column)} has the value {values[row, column]!s} in row {row}, but it was 0 or "
-            "1 in all training cases: recode it as it was there."
-        )
+def _bits(values: Floats, label: ColumnNamer) -> Floats:
+    """Return new values of binary columns, missing where they are neither 0 nor 1.
+
+    A count that is 0 or 1 in all training cases may be 2 in a later one. What that says is not
+    known.
+    """
+    others = ~((values == 0) | (values == 1) | np.isnan(values))
+    if not others.any():
+        return values
+    row, column = first_fault(others)
+    warn(
+        f"{label(column)} has the value {values[row, column]:.6g} in row {row}, but it was 0 or 1 "
+        "in all training cases. What else such columns have is taken as missing: "
+        f"{np.count_nonzero(others)} of {others.size} values. If they are coded in another way, "
+        "recode them as they were there."
+    )
+    return np.where(others, np.nan, values)
 
 
 _MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")
