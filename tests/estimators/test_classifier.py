@@ -216,16 +216,6 @@ def test_classes_of_one_case_and_single_groups_are_errors():
         SelectiveClassifier(k=5).fit(X, few)
 
 
-def test_new_values_of_binary_columns_must_be_0_or_1():
-    X, y = mixed_data(0)
-    model = SelectiveClassifier(k=30).fit(X, y)
-    binary = [j for j in model.selection_.indices if j % 3 == 0]
-    bad = X.copy()
-    bad[4, binary[0]] = 0.7
-    with pytest.raises(ValueError, match=rf"column {binary[0]} has the value 0.7 in row 4"):
-        model.predict_proba(bad)
-
-
 @pytest.mark.usefixtures("all_folds")
 def test_a_threshold_that_keeps_nothing_of_a_mixed_table():
     X, y = mixed_data(0)
