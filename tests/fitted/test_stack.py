@@ -1,6 +1,7 @@
 """An average over models of binary and real-valued features: predictions, files, explanations."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.special import logsumexp
 
 from unselected import SelectiveClassifier
 from unselected.files.models import ModelError, load_model, save_model
+from unselected.fitted.predictor import ClassPredictor
 
 pytestmark = pytest.mark.usefixtures("few_folds")
 
@@ -61,7 +63,10 @@ def test_predictions_average_over_members(fitted):
     for member, log_weight in zip(stack.members, stack.log_weights, strict=True):
         evidence = member.predictor.log_evidence(rows[:, member.columns])
         parts.append(member.predictor.average.log_proba(evidence, stack.log_psi) + log_weight)
-    np.testing.assert_allclose(model.predict_log_proba(X), logsumexp(parts, axis=0), atol=1e-10)
+    logs = stack.power * (logsumexp(parts, axis=0) - stack.log_psi) + stack.log_psi
+    logs -= logsumexp(logs, axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_log_proba(X), logs, atol=1e-10)
+    assert model.power_ == stack.power != 1.0
     assert np.isclose(stack.weights.sum(), 1.0)
     assert model.k_weights_ == dict(
         zip((m.columns.size for m in stack.members), stack.weights, strict=True)
@@ -131,6 +136,20 @@ def test_a_file_predicts_the_same(fitted, tmp_path):
     np.testing.assert_allclose(panel.predict_proba(rows), model.predict_proba(X), atol=1e-12)
 
 
+def test_a_file_without_a_power_has_power_1(fitted, tmp_path):
+    model, X = fitted
+    path = tmp_path / "model.json"
+    saved(model, path)
+    document = json.loads(path.read_text())
+    del document["power"]
+    path.write_text(json.dumps(document))
+    as_before = ClassPredictor(replace(model._predictor.fitted, power=1.0))
+    rows = X[:, model.selection_.indices]
+    found = load_model(path).predictor.predict_proba(rows)
+    np.testing.assert_allclose(found, as_before.predict_proba(rows), atol=1e-12)
+    assert np.abs(found - model.predict_proba(X)).max() > 1e-4
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -141,6 +160,8 @@ def test_a_file_predicts_the_same(fitted, tmp_path):
         (lambda d: d["normal"]["scores"][0].pop(), "other numbers of values and scores"),
         (lambda d: d["normal"]["values"][0].reverse(), "do not increase"),
         (lambda d: d.pop("members"), "members"),
+        (lambda d: d.update(power=-1.0), "power"),
+        (lambda d: d.update(power=float("inf")), "power|Infinity"),
     ],
 )
 def test_damaged_files_are_refused(fitted, change, message, tmp_path):
@@ -168,9 +189,12 @@ def test_intervals_have_nearly_all_of_the_weight(fitted):
     model, X = fitted
     stack = model._predictor.fitted
     rows = stack.rows(X[:5, model.selection_.indices], str)
-    logs, log_weights = stack.by_node(rows)
+    logs, log_weights = replace(stack, power=1.0).by_node(rows)
     proba = np.exp(logs + stack.log_psi[:, np.newaxis]) @ np.exp(log_weights)
-    np.testing.assert_allclose(proba, model.predict_proba(X[:5]), atol=2e-3)
+    columns = X[:5, model.selection_.indices]
+    averaged = ClassPredictor(replace(stack, power=1.0)).predict_proba(columns)
+    np.testing.assert_allclose(proba, averaged, atol=2e-3)
+    np.testing.assert_allclose(stack.by_node(rows)[0], stack.power * logs, atol=1e-12)
 
 
 def test_a_new_value_of_a_binary_column_that_is_no_bit_says_nothing(fitted):

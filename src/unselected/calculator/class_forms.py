@@ -108,6 +108,7 @@ def stack_form(predictor: ClassPredictor) -> Form:
         "isBinary": fitted.is_binary.tolist(),
         "normal": normal_form(fitted.normal),
         "path": {"steps": steps, "weights": weights},
+        "power": fitted.power,
         "members": [_member(member, weight, fitted) for member, weight in members],
     }
 

@@ -101,6 +101,9 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
         The posterior probability of each number of features, those in ``always_keep`` included.
     marginals_ : {"normal", "raw"}
         How real-valued columns are modelled.
+    power_ : float
+        The power of the evidence of the average, learned from cases left out; 1 with
+        ``dependence="none"``.
     threshold_ : float or None
         The cut on the score; None where there is no cut.
     scores_ : ndarray of shape (n_kept,)
@@ -132,6 +135,7 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
 
     k_weights_: dict[int, float]
     marginals_: Marginals
+    power_: float
     related_probability_: Floats
 
     def __init__(
@@ -241,6 +245,7 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
         learned: dict[str, Any] = {
             "k_weights_": dict(zip(sizes, fitted.weights.tolist(), strict=True)),
             "marginals_": fitted.marginals,
+            "power_": fitted.power,
         }
         if fitted.related is not None:
             learned["related_probability_"] = fitted.related.probability

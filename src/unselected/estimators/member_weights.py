@@ -28,6 +28,8 @@ _LEAST_WEIGHT = 0.05
 _MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
 # Prior probability that the features do not tell the classes apart at all.
 _SAYS_NOTHING = 0.3
+# The logarithm of the power of the average: the standard deviation of its normal prior, and nodes.
+_LOG_POWER_SPREAD, _LOG_POWERS = 0.2, np.linspace(-1.0, 1.0, 41)
 # The likelihood as it is, with power 1.
 _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
@@ -109,6 +111,29 @@ def normalized(members: list[Weighed]) -> list[Weighed]:
     logs = logs - log_sum(logs[some])
     each = zip(distinct, logs.tolist(), some.tolist(), strict=True)
     return [replace(member, log_weight=log) for member, log, stays in each if stays]
+
+
+def power_of_average(members: list[Weighed], y: NDArray[np.intp]) -> float:
+    """Return the power that the evidence of the average over the members gets.
+
+    Each likelihood is calibrated by a power of its own. Their average is less extreme than they
+    are, so that it is underconfident where they disagree. log(power) is the posterior mean, given
+    the probabilities that the average gave to cases left out, whose classes are y; its prior is
+    N(0, 0.2^2).
+    """
+    known = members[0].average.left_out
+    log_prior = known.log_prior
+    log_proba = log_sum(np.array([_left_out(each) + each.log_weight for each in members]), axis=0)
+    cases = HeldOut.of_classes(log_proba - log_prior, log_prior, y)
+    gained = cases.log_without_outliers(np.exp(_LOG_POWERS)).sum(axis=1)
+    logs = known.weight * gained - 0.5 * (_LOG_POWERS / _LOG_POWER_SPREAD) ** 2
+    return float(np.exp(np.exp(logs - log_sum(logs)) @ _LOG_POWERS))
+
+
+def _left_out(member: Weighed) -> Floats:
+    """Return the log probabilities that a member gave to cases left out, shape (cases, G)."""
+    evidence = np.stack([power.left_out.log_evidence for power in member.average.powers])
+    return member.average.log_proba(evidence, member.average.left_out.log_prior)
 
 
 def _distinct(members: list[Weighed]) -> Iterator[Weighed]:

@@ -21,7 +21,13 @@ from unselected.dependence.correlated import WithinClasses
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
-from unselected.estimators.member_weights import Fit, Weighed, normalized, preferred
+from unselected.estimators.member_weights import (
+    Fit,
+    Weighed,
+    normalized,
+    power_of_average,
+    preferred,
+)
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
@@ -218,7 +224,11 @@ class _Learning:
             learned = Weighed.learn(fits, y, self.n_divisions, powered=powered)
             members[marginals].append(learned)
         chosen = preferred(members)
-        stack, selection = self._stack(normalized(members[chosen]), columns, chosen)
+        kept = normalized(members[chosen])
+        stack, selection = self._stack(kept, columns, chosen)
+        if powered:
+            asked = np.concatenate([y[left.asked] for left in self.sets[1:]])
+            stack = replace(stack, power=power_of_average(kept, asked))
         chosen_scores = scores[self.marginals.index(chosen)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 

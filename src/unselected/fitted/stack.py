@@ -1,7 +1,9 @@
 """An average over models of classes, each fitted to some of the kept columns.
 
 The members differ in how many features they keep. Their weights, and those of the likelihoods of
-each, are learned from cases left out. A prediction averages the probabilities of the members.
+each, are learned from cases left out. A prediction averages the probabilities of the members. The
+evidence of the average then gets a power, because an average over calibrated probabilities is not
+extreme enough.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +25,7 @@ from unselected.fitted.json_checks import (
     Entries,
     Fault,
     check_list,
+    check_real,
     check_reals,
     check_record,
 )
@@ -37,6 +40,8 @@ from unselected.statistics.normal_scores import NormalScores
 
 # The weight of all that is left out of intervals.
 _UNLIKELY = 1e-3
+# The largest power of the average that a model file may have.
+_LARGEST_POWER = 100.0
 
 
 class Member(NamedTuple):
@@ -74,15 +79,19 @@ class FittedStack(FittedClasses):
     normal : NormalScores or None
         The transform of the real-valued columns; None where values are used as they are.
     names : array of shape (k,) or None
+    power : float
+        Of the evidence of the average; 1 in model files that do not have it.
     """
 
     kind: ClassVar[str] = "classifier"
     keys: ClassVar[tuple[str, ...]] = ("members", "log_weights", "normal")
+    optional: ClassVar[tuple[str, ...]] = ("power",)
 
     members: tuple[Member, ...]
     log_weights: Floats
     normal: NormalScores | None
     names: NDArray[Any] | None
+    power: float = 1.0
 
     @property
     def main(self) -> FittedFamilies:
@@ -169,15 +178,15 @@ class FittedStack(FittedClasses):
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(class | row) less log P(class), shape (rows, G).
 
-        This is the evidence that, with the class probabilities of the training set, gives the
-        average over the members.
+        With power 1 this is the evidence that, with the class probabilities of the training set,
+        gives the average over the members.
         """
         log_prior = self.log_prior(rows)
         parts = [
             member.predictor.average.log_proba(evidence, log_prior) + log_weight
             for member, log_weight, evidence in self._each(rows)
         ]
-        return np.asarray(log_sum(np.array(parts), axis=0) - log_prior)
+        return np.asarray(self.power * (log_sum(np.array(parts), axis=0) - log_prior))
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return the same for each member, likelihood and power, and their log weights.
@@ -199,7 +208,7 @@ class FittedStack(FittedClasses):
                         epsilon=power.epsilon[[node]],
                         log_weights=np.zeros(1),
                     )
-                    logs.append(one.log_proba(own, log_prior) - log_prior)
+                    logs.append(self.power * (one.log_proba(own, log_prior) - log_prior))
                     log_weights.append(joint[node])
         weights = np.array(log_weights)
         # Given the row all nodes keep their weights: those of P(row | node) are already in them.
@@ -230,6 +239,7 @@ class FittedStack(FittedClasses):
             by_feature = member.predictor.log_by_feature(self._rows_of(member, rows))
             # (likelihoods, rows, k, G) with (likelihoods, rows, G, G)
             result[:, member.columns] += np.einsum("lrkh,lrgh->rkg", by_feature, factors)
+        result *= self.power
         return result + self._rest(result, rows)
 
     def _rest(self, found: Floats, rows: NDArray[Any]) -> Floats:
@@ -296,7 +306,7 @@ class FittedStack(FittedClasses):
         """Return the numbers of features that the average is over, and their probabilities."""
         sizes = (str(member.columns.size) for member in self.members)
         weights = dict(zip(sizes, self.weights.tolist(), strict=True))
-        return {"k_weights": weights, "marginals": self.marginals}
+        return {"k_weights": weights, "marginals": self.marginals, "power": self.power}
 
     def in_words(self) -> list[str]:
         """Return what was learned from cases left out, in sentences."""
@@ -308,6 +318,8 @@ class FittedStack(FittedClasses):
         sentences = [f"Predictions average over models of the strongest features: {each}."]
         if not self.is_binary.all():
             sentences.append(f"Real-valued features are modelled {marginals}.")
+        if self.power != 1.0:
+            sentences.append(f"The evidence of the average has the power {self.power:.2f}.")
         return sentences
 
     def to_json(self) -> Entries:
@@ -323,6 +335,7 @@ class FittedStack(FittedClasses):
             ],
             "log_weights": self.log_weights,
             "normal": normal_entry(self.normal),
+            "power": self.power,
         }
 
     @classmethod
@@ -341,7 +354,8 @@ class FittedStack(FittedClasses):
             raise Fault(f"log_weights make a sum of {np.exp(logs).sum():.6g}, not 1.")
         n_real = int((~members[-1].fitted.is_binary).sum())
         normal = parse_normal(entries["normal"], n_real)
-        return cls(members, logs, normal, parse_names(entries["names"], k))
+        power = check_real(entries.get("power", 1.0), "power", 0.0, _LARGEST_POWER)
+        return cls(members, logs, normal, parse_names(entries["names"], k), power)
 
 
 def _bits(values: Floats, label: ColumnNamer) -> Floats:

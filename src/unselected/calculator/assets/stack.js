@@ -19,8 +19,8 @@ class NormalScores {
 }
 
 class StackModel {
-  constructor({ logPsi, members, normal, isBinary, path }) {
-    Object.assign(this, { logPsi, path });
+  constructor({ logPsi, members, normal, isBinary, path, power }) {
+    Object.assign(this, { logPsi, path, power });
     this.members = members.map(({ columns, logWeight, model }) => ({
       columns,
       logWeight,
@@ -54,7 +54,7 @@ class StackModel {
   }
 
   evidence(row, coded) {
-    return [this._evidence(this._each(row, coded), this.logPrior(coded))];
+    return [this._evidence(this._each(row, coded), this.logPrior(coded)).map((value) => this.power * value)];
   }
 
   _evidence(each, logPrior, part = 1) {
@@ -74,7 +74,7 @@ class StackModel {
     for (const { model, logWeight, evidence } of this._each(row, coded)) {
       model.average.powers.forEach((power, i) => {
         for (const point of power.points) {
-          logProbaAt(point, evidence[i], logPrior).forEach((value, g) => logs[g].push(value - logPrior[g]));
+          logProbaAt(point, evidence[i], logPrior).forEach((value, g) => logs[g].push(this.power * (value - logPrior[g])));
           logWeights.push(point.logWeight + power.logWeight + logWeight);
         }
       });
@@ -100,7 +100,8 @@ class StackModel {
         });
       });
     }
-    return [this._withRest(result, this._evidence(each, logPrior))];
+    const powered = (values) => values.map((value) => this.power * value);
+    return [this._withRest(result.map(powered), powered(this._evidence(each, logPrior)))];
   }
 
   _factors(power, evidence, logPrior, totals, logWeight) {

@@ -1,0 +1,56 @@
+"""The power of an average over models, from the probabilities that it gave to cases left out."""
+
+import numpy as np
+import pytest
+
+from unselected.dependence.averaging import LikelihoodAverage
+from unselected.dependence.held_out import HeldOut
+from unselected.dependence.power import PowerPosterior
+from unselected.estimators.member_weights import Weighed, power_of_average
+
+EVEN = np.log([0.5, 0.5])
+
+
+def cases_of(n, seed):
+    """Return classes, and two independent measurements whose log odds are right."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 2)
+    return y, 2.0 * (rng.normal(size=(2, n)) + 2.0 * y - 1.0)
+
+
+def members_of(y, log_odds, times=1.0):
+    """Return an average over models with these log odds, all with the same weight."""
+    members = []
+    for own in log_odds:
+        evidence = np.stack([np.zeros(y.size), times * own], axis=1)
+        cases = HeldOut.of_classes(evidence, EVEN, y)
+        full = PowerPosterior(
+            np.ones(1), np.zeros(1), np.zeros(1), cases, PowerPosterior.full().prior
+        )
+        average = LikelihoodAverage((full,), np.zeros(1))
+        members.append(Weighed(None, average, -np.log(len(log_odds))))
+    return members
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_average_over_models_that_disagree_gets_a_power_above_1(seed):
+    y, log_odds = cases_of(4000, seed)
+    # Each model is right and knows half of what there is; the average knows more than it says.
+    assert power_of_average(members_of(y, log_odds), y) > 1.25
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_power_of_one_model_corrects_it(seed):
+    y, log_odds = cases_of(4000, seed)
+    assert power_of_average(members_of(y, log_odds[:1]), y) == pytest.approx(1.0, abs=0.15)
+    assert power_of_average(members_of(y, log_odds[:1], times=2.0), y) == pytest.approx(
+        0.5, abs=0.08
+    )
+
+
+def test_few_cases_hardly_move_the_power():
+    y, log_odds = cases_of(8, 1)
+    few = power_of_average(members_of(y, log_odds), y)
+    assert 0.75 < few < 1.35
+    alike = np.zeros((2, 8))
+    assert power_of_average(members_of(y, alike), y) == pytest.approx(1.0, abs=1e-9)
