@@ -12,9 +12,12 @@ from unselected.fitted.base import short
 from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
+from unselected.models.two_groups import FractionSummary
 
 # The number of features shown without --all.
 _SHOWN = 20
+# A fraction of features above this is all of them.
+_ALL = 0.9999
 
 
 def inspect(model: str, /, *, options: InspectOptions) -> None:
@@ -150,10 +153,21 @@ def _left_out(n_features: int, most: int) -> str:
 
 def _related_text(saved: SavedModel) -> list[str]:
     related = saved.fitted.related
-    if related is None:
-        return []
-    mean, low, high = (f"{100.0 * value:.3g} %" for value in related.fraction)
-    return [f"related features: {mean} of all (90 % interval: {low} to {high})"]
+    return [] if related is None else [f"related features: {_fraction_text(related.fraction)}"]
+
+
+def _fraction_text(fraction: FractionSummary) -> str:
+    """Return the fraction of related features in words.
+
+    >>> _fraction_text(FractionSummary(0.986, 1.0, 1.0))
+    'all of them, with a probability above 95 %'
+    >>> _fraction_text(FractionSummary(0.2, 0.1, 0.35))
+    '20 % of all (90 % interval: 10 % to 35 %)'
+    """
+    if fraction.low > _ALL:
+        return "all of them, with a probability above 95 %"
+    mean, low, high = (f"{100.0 * value:.3g} %" for value in fraction)
+    return f"{mean} of all (90 % interval: {low} to {high})"
 
 
 def _feature_table(saved: SavedModel, features: list[Feature]) -> str:
