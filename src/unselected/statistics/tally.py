@@ -41,13 +41,16 @@ class Tally:
         if counts.known is None:
             if not by_total:
                 return cls(counts.sizes[np.newaxis], np.array([ANY_TOTAL]), _n(counts))
-            histogram = np.bincount(counts.totals, minlength=1)
-            totals = np.flatnonzero(histogram)
-            sizes = np.broadcast_to(counts.sizes, (totals.size, counts.sizes.size))
-            return cls(sizes, totals, histogram[totals])
+            return cls.of_totals(counts.sizes, np.bincount(counts.totals, minlength=1))
         totals = counts.totals if by_total else np.full(counts.n_columns, ANY_TOTAL)
         rows = np.column_stack([counts.known.T.astype(np.int64), totals])
         return cls._distinct(rows, np.ones(len(rows), dtype=np.int64))
+
+    @classmethod
+    def of_totals(cls, sizes: Ints, histogram: Ints) -> "Tally":
+        """Return the tally of columns without missing values from how many have each total."""
+        totals = np.flatnonzero(histogram)
+        return cls(np.broadcast_to(sizes, (totals.size, sizes.size)), totals, histogram[totals])
 
     @classmethod
     def united(cls, parts: "list[Tally]") -> "Tally":
