@@ -77,6 +77,7 @@ class Likelihood:
         self._terms = self._by_pattern()
         self._records: dict[float, Record] = {}
         self._places: dict[float, int] = {}
+        self._last: tuple[bytes, Records] | None = None
         self._rough_totals: dict[float, float] = {}
 
     @cached_property
@@ -120,9 +121,7 @@ class Likelihood:
     def _is_complete(self) -> bool:
         """Whether no kept or omitted feature has missing values."""
         kinds = self.event.kinds
-        of_kinds = kinds is None or np.array_equal(
-            kinds.sizes, np.broadcast_to(self.class_sizes, kinds.sizes.shape)
-        )
+        of_kinds = kinds is None or bool(np.all(kinds.sizes == self.class_sizes))
         return of_kinds and bool(np.all(self.known == self.class_sizes[:, np.newaxis]))
 
     def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
@@ -183,23 +182,30 @@ class Likelihood:
         return self._records[key]
 
     def records(self, log_u: Floats) -> Records:
+        """Return the terms at some values of alpha; the last ones are remembered."""
+        asked = log_u.tobytes()
+        if self._last is None or self._last[0] != asked:
+            self._last = asked, self._records_at(log_u)
+        return self._last[1]
+
+    def _records_at(self, log_u: Floats) -> Records:
         """Return the terms at some values of alpha; at once where tables are shared."""
         keys, terms = [x if x > _AS_NULL else NULL for x in log_u.tolist()], self._terms[0][2]
         alike = len(self._terms) == 1 and self.event.kinds is not None
-        if not (
-            alike and isinstance(terms, SharedTerms) and terms.fits(len(keys) + 1)
-        ) or self._records.keys() >= set(keys):
+        together = alike and isinstance(terms, SharedTerms) and terms.fits(len(keys) + 1)
+        if not together or self._records.keys() >= set(keys):
             return Records.stacked([self.at(key) for key in keys])
+        assert isinstance(terms, SharedTerms)
         if not self._places.keys() >= set(keys):
             distinct = dict.fromkeys([NULL, *keys])
             self._places = {key: place for place, key in enumerate(distinct)}
             self._together = self._compute_together(terms, tuple(np.exp(list(distinct)).tolist()))
         return self._together.take(np.array([self._places[key] for key in keys]))
 
-    @property
+    @cached_property
     def null(self) -> Records:
         """The terms of features that are unrelated to the classes."""
-        return self.records(np.array([NULL]))
+        return self._records_at(np.array([NULL]))
 
     def _compute_together(self, terms: SharedTerms, u: tuple[float, ...]) -> Records:
         """Return the terms at some values of alpha from shared tables."""
@@ -212,7 +218,7 @@ class Likelihood:
 
     def remember(self, log_u: float, record: Record) -> None:
         """Use these terms at one value of alpha from now on."""
-        self._records[float(log_u) if log_u > _AS_NULL else NULL] = record
+        self._records[float(log_u) if log_u > _AS_NULL else NULL], self._last = record, None
 
     @property
     def is_slow(self) -> bool:
