@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.selection.count_scores import CountScores
@@ -92,3 +93,25 @@ def test_all_related_needs_two_groups():
     for model in (GaussianModel, BernoulliModel):
         with pytest.raises(ValueError, match=r"all_related=0.5 needs least_fraction"):
             model(all_related=0.5)
+
+
+@pytest.mark.parametrize("n_related", [0, 15, 300])  # with many, steps of alpha are divided
+@pytest.mark.parametrize("omitted", [True, False])
+def test_shared_tables_say_the_same_as_one_set_alone(n_related, omitted, seed):
+    model = BernoulliModel(coarse=True, least_fraction=1e-3, all_related=0.5, rates="given")
+    tables = TablesOfSizes()
+    for extra in range(3):
+        rng = np.random.default_rng((seed, extra))
+        y = np.arange(80) % 2
+        rates = np.full((2, 600), 0.3)
+        rates[1, :n_related] = 0.75
+        X = (rng.random((80, 600)) < rates[y]).astype(np.uint8)
+        scores = CountScores.of(count_classes(X, y, None)[0], by_total=True)
+        selection = keep_top(scores, 20, "first", NOTHING, rng)
+        event = selection.event if omitted else selection.event.emptied()
+        counts = scores.take(selection.indices).counts
+        ours, expected = tables.condition(model, counts, event), model.condition(counts, event)
+        for name in ("log_alpha", "log_weights", "log_at_most", "log_values", "related"):
+            pair = getattr(ours, name), getattr(expected, name)
+            np.testing.assert_allclose(*pair, rtol=1e-10, atol=1e-12)
+        assert ours.log_evidence == pytest.approx(expected.log_evidence, rel=1e-12)

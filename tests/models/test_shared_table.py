@@ -32,6 +32,48 @@ def test_looked_up_terms_are_those_computed(sizes, by_total, seed):
                 np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [(4, 6), (3, 5, 2)], ids=str)
+@pytest.mark.parametrize("cut", [None, Fraction(1, 10)])
+def test_terms_at_several_alphas_are_those_at_each(sizes, cut, seed):
+    law = CountLaw(sizes, *gauss_legendre(theta_nodes(sum(sizes))))
+    rng = np.random.default_rng(seed)
+    ones = rng.integers(0, np.array(sizes)[:, np.newaxis] + 1, size=(len(sizes), 9))
+    terms = SharedTerms.of(SharedTable(law, by_total=True), ones, cut)
+    alphas = (0.0, 0.2, 10.0)
+    for _ in range(2):  # computed, and remembered
+        log_counts, theta_means, told = terms.together(alphas)
+        for place, u in enumerate(alphas):
+            expected = terms.at(u)
+            np.testing.assert_array_equal(log_counts[place], expected.log_counts)
+            np.testing.assert_array_equal(theta_means[place], expected.theta_means)
+            for name in ("log_below", "log_at_cut", "log_at_most", "log_total"):
+                pair = getattr(told, name)[place], getattr(expected.omission, name)
+                np.testing.assert_allclose(*pair, rtol=1e-13, atol=1e-15)
+
+
+def test_alphas_that_were_asked_for_last_are_remembered_together(monkeypatch):
+    shared = SharedTable(CountLaw((4, 6), *gauss_legendre(6)), by_total=True)
+    terms = SharedTerms.of(shared, np.array([[1], [2]]), Fraction(1, 4))
+    monkeypatch.setattr(shared_table, "_MOST_NUMBERS", 5 * 2 * 35)
+    assert terms.fits(5)
+    assert not terms.fits(6)
+    for alphas in ((0.0, 0.1, 0.2), (0.3, 0.4), (0.0, 0.1, 0.2), (0.5,)):
+        terms.together(alphas)
+    assert list(shared._together) == [(0.0, 0.1, 0.2), (0.5,)]
+
+
+def test_cuts_are_forgotten_where_there_are_many():
+    shared = SharedTable(CountLaw((4, 6), *gauss_legendre(6)), by_total=True)
+    terms = [SharedTerms.of(shared, np.array([[1], [2]]), Fraction(1, n)) for n in (3, 4)]
+    first, second = (each.together((0.1, 0.2))[2] for each in terms)
+    shared.forget_cuts(2)
+    assert terms[1].together((0.1, 0.2))[2] is second
+    shared.forget_cuts(1)
+    again = SharedTerms.of(shared, np.array([[1], [2]]), Fraction(1, 3)).together((0.1, 0.2))[2]
+    assert again is not first
+    np.testing.assert_array_equal(again.log_at_most, first.log_at_most)
+
+
 def test_equal_cuts_are_one():
     law = CountLaw((2, 2), *gauss_legendre(3))
     shared = SharedTable(law, by_total=True)

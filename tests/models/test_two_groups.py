@@ -17,7 +17,14 @@ from unselected.models.bernoulli import BernoulliModel
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_two_groups import condition_two_groups
 from unselected.models.regression import RegressionModel
-from unselected.models.two_groups import FractionPrior, Fractions, log_product, log_products
+from unselected.models.two_groups import (
+    FractionPrior,
+    Fractions,
+    log_each,
+    log_mixed,
+    log_product,
+    log_products,
+)
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.count_scores import CountScores
 from unselected.selection.real_scores import RealScores
@@ -44,6 +51,26 @@ def fraction_rule(least, size=300):
 
 
 # --- the rule and the products -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lowest", [-0.1, -20.0, -290.0, -5000.0])
+def test_mixed_probabilities_are_those_in_logs(lowest, seed):
+    rng = np.random.default_rng(seed)
+    related, null = lowest * rng.random((2, 50))
+    related[:3], null[2:4] = -np.inf, -np.inf
+    related[4] = lowest
+    pi = fractions([[1e-9], [0.3], [1.0]])
+    with np.errstate(invalid="ignore"):
+        expected = np.logaddexp(pi.log_related + related, pi.log_rest + null)
+    np.testing.assert_allclose(log_mixed(pi, related, null), expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("largest", [3.0, 5000.0])
+def test_factors_of_features_at_several_alphas_are_those_at_each(largest, seed):
+    log_ratio = largest * np.random.default_rng(seed).uniform(-1.0, 1.0, size=(4, 7))
+    pi = fractions([1e-6, 0.5, 1.0])
+    each = np.stack([log_each(pi, row) for row in log_ratio], axis=1)
+    np.testing.assert_array_equal(log_each(pi, log_ratio), each)
 
 
 @pytest.mark.parametrize("least", [0.9, 0.01, 1e-6, 1e-15])

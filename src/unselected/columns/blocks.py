@@ -29,6 +29,8 @@ _COPY_BYTES = 1 << 22
 _WIDE_BYTES = 1 << 24
 # Values of a table for which threads do not pay.
 _SMALL_TABLE = 1 << 17
+# Blocks for each thread, so that none waits long for another.
+_SHARES = 2
 # Reading memory does not get faster with more threads than this.
 _MOST_THREADS = 4
 _alone: ContextVar[bool] = ContextVar("_alone", default=False)
@@ -54,6 +56,16 @@ def wide_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     if n * p > _SMALL_TABLE:
         width = min(width, -(-p // _n_threads()))
     return _whole_chunks(X, width)
+
+
+def shares(p: int, multiple: int) -> list[slice]:
+    """Return a block of p columns for each thread, or smaller ones; widths are a multiple of that.
+
+    >>> shares(10, 10)
+    [slice(0, 10, None)]
+    """
+    width = -(-p // (_SHARES * _n_threads()))
+    return _blocks_of(-(-width // multiple) * multiple, p)
 
 
 def _whole_chunks(X: Columns, width: int) -> list[slice]:

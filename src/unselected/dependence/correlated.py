@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from unselected._typing import Floats
 
@@ -250,17 +250,16 @@ class WithinClasses:
         if self.correlation is not None:
             matrix = (1.0 - w) * self.correlation[np.ix_(used, used)]
             matrix[np.diag_indices(used.size)] += w
-            factor = cho_factor(matrix, lower=True, check_finite=False)
-            return lambda flat: np.asarray(cho_solve(factor, flat))
+            return _cholesky_solver(matrix)
         assert self.factor is not None
         u = self.factor[:, used]
         among = u @ u.T
         among[np.diag_indices(len(u))] += w / (1.0 - w)
-        among_factor = cho_factor(among, lower=True, check_finite=False)
+        solve_among = _cholesky_solver(among)
         constant = ~u.any(axis=0)  # within classes: correlated with nothing
 
         def solve(flat: Floats) -> Floats:
-            solved = (flat - u.T @ cho_solve(among_factor, u @ flat)) / w
+            solved = (flat - u.T @ solve_among(u @ flat)) / w
             solved[constant] = flat[constant]
             return np.asarray(solved)
 
@@ -295,6 +294,17 @@ def log_independent(X: Floats, laws: FeatureLaws, scale: Floats | None = None) -
         gaps /= scale[:, np.newaxis, np.newaxis] ** 2
     logs = -0.5 * (laws.df + 1.0) * np.log1p(gaps / (laws.df * laws.variance[:, np.newaxis]))
     return np.where(np.isnan(logs) | ~laws.varying[:, np.newaxis], 0.0, logs)
+
+
+def _cholesky_solver(matrix: Floats) -> Solver:
+    """Return how equations with a positive definite matrix are solved.
+
+    LAPACK is called directly: for few features scipy's checks would take longer than the work.
+    """
+    factor, failed = dpotrf(matrix, lower=True)
+    if failed:
+        raise np.linalg.LinAlgError("the correlations within classes are not positive definite.")
+    return lambda flat: np.asarray(dpotrs(factor, flat, lower=True)[0])
 
 
 def _products(gaps: Floats, solve: Solver) -> Floats:

@@ -207,14 +207,13 @@ class _Learning:
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
         scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
-        columns = KeptValues.of(
-            fitting.table.X, [widest.select(one) for each in scores for one in each]
-        )
+        selections = [[widest.select(one) for one in each] for each in scores]
+        columns = KeptValues.of(fitting.table.X, [one for each in selections for one in each])
         candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
         n_done, n_all = 0, len(self.marginals) * len(self.sets)
-        for marginals, each in zip(self.marginals, scores, strict=True):
-            for left, one in zip(self.sets, each, strict=True):
-                for fit in self._fits(marginals, left, one, columns):
+        for marginals, each, kept in zip(self.marginals, scores, selections, strict=True):
+            for left, one, most in zip(self.sets, each, kept, strict=True):
+                for fit in self._fits(marginals, left, one, most, columns):
                     candidates.setdefault((marginals, fit.k), []).append(fit)
                 n_done += 1
                 on_step.get()(n_done, n_all)
@@ -233,11 +232,18 @@ class _Learning:
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 
     def _fits(
-        self, marginals: Marginals, left: LeftOut, scores: FamilyScores, columns: KeptValues
+        self,
+        marginals: Marginals,
+        left: LeftOut,
+        scores: FamilyScores,
+        widest: Selection[Any],
+        columns: KeptValues,
     ) -> Iterator[Fit]:
-        """Yield the model of each number of features, fitted without a set of cases."""
+        """Yield the model of each number of features, fitted without a set of cases.
+
+        ``widest`` is the selection with the most features.
+        """
         fitting = self.fitting
-        widest: Selection[Any] = fitting.with_k(fitting.ks[-1]).select(scores)
         is_binary = scores.of_binary(widest.indices)
         train, asked = (
             np.asarray(columns.take(rows, widest), dtype=np.float64)

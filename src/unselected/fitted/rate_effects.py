@@ -19,7 +19,7 @@ from unselected.fitted.effect_laws import LEAST_WEIGHT, EffectLaw
 from unselected.fitted.rate_contrasts import rate_contrasts
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_posterior import BernoulliPosterior
-from unselected.models.two_groups import related_weights
+from unselected.models.related import related_weights
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, log_sum, theta_nodes
 from unselected.omission.count_tables import log_totals

@@ -12,6 +12,7 @@ class_regression    classes given covariates, by logistic regression
 count_omission      which sums give the omission probability of binary features
 count_terms         the likelihood of features with the same numbers of known values
 direct_regression   ridge regressions of the response on the features
+distinct_counts     the distinct vectors of counts of binary features
 factor              latent factors, real-valued features
 factor_predictive   its predictions of new cases
 feature_map         columns, and squares of their principal components, for a regression
@@ -23,6 +24,7 @@ mixture_posterior   its predictions of new cases
 predictive          predictive distributions of a real response
 regression          real-valued features and a real response
 regression_posterior  its posterior
+related             which features are related
 response_covariates what covariates say of a real response
 response_transform  a monotone transform of a skewed response
 student_mixture     mixtures of Student t distributions

@@ -23,6 +23,8 @@ from unselected.statistics.counts import ClassCounts
 _FEW_SETS = 4
 # Entries of the largest table that is kept for each alpha.
 _MOST_SHARED = 1 << 17
+# Cuts whose omission probabilities are remembered: fits without some cases have few different ones.
+_MOST_CUTS = 32
 # The log terms at both ends of the rule must be this far below the largest.
 _FAR_DOWN = 30.0
 
@@ -71,7 +73,7 @@ class TablesOfSizes:
             n = sum(sizes)
             self._tables[sizes] = _tables_for(model, n)
         tables = self._tables[sizes]
-        tables.of(sizes).forget_cuts()
+        tables.of(sizes).forget_cuts(_MOST_CUTS)
         return model.given(Likelihood(model.theta_rule, counts, event, model.rates, tables))
 
 

@@ -9,23 +9,21 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln, log_expit
+from scipy.special import betaln, gammaln
 
 from unselected._typing import Floats, Ints
-from unselected.models.bernoulli_likelihood import NULL, Likelihood
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior, LogFunction
 from unselected.models.count_omission import Rates
 from unselected.models.count_terms import ThetaRule
 from unselected.models.record_interpolation import RecordInterpolation
+from unselected.models.related import related_shares
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
     FractionPrior,
-    Fractions,
     TwoGroups,
     check_groups,
-    log_mixed,
-    related_probability,
 )
 from unselected.numerics.quadrature import TOLERANCE, log_sum
 from unselected.selection.events import Event
@@ -165,32 +163,28 @@ class BernoulliModel:
         nodes = groups.nodes(*self._integrated(likelihood, groups.log_total, ALPHA_TOLERANCE))
         pi, alpha_of = nodes.fractions, nodes.alpha_of
         log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
-        null = likelihood.at(NULL)
-        log_at_most = np.array([likelihood.at(x).log_at_most for x in nodes.log_u])
-        log_ratio = np.array([likelihood.at(x).log_counts - null.log_counts for x in nodes.log_u])
-        log_odds = pi.log_odds[:, np.newaxis] + log_ratio[alpha_of]
-        each = Fractions(log_expit(log_odds), log_expit(-log_odds))
+        records, null = likelihood.records(nodes.log_u), likelihood.null
+        log_ratio = records.log_counts - null.log_counts
+        related, rest = related_shares(pi.log_odds[:, np.newaxis] + log_ratio[alpha_of])
         by_value = zip(
-            likelihood.log_predictive(nodes.log_u), likelihood.log_null_predictive, strict=True
+            np.exp(likelihood.log_predictive(nodes.log_u)),
+            np.exp(likelihood.log_null_predictive),
+            strict=True,
         )
-        log_values = [
-            [log_mixed(each, of_class[alpha_of], nothing) for of_class in of_alpha]
+        values = [
+            [related * of_class[alpha_of] + rest * nothing for of_class in of_alpha]
             for of_alpha, nothing in by_value
         ]
-        each_kind = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-        related = related_probability(pi, log_ratio, alpha_of, np.exp(log_weights))
         return BernoulliPosterior(
             log_alpha=-nodes.log_u[alpha_of],
             log_weights=log_weights,
-            log_at_most=likelihood.log_omitted(
-                log_mixed(each_kind, log_at_most[alpha_of], null.log_at_most)
-            ),
+            log_at_most=likelihood.log_omitted_of_groups(nodes),
             log_evidence=log_evidence,
             log_psi=self.log_psi(likelihood.class_sizes),
-            log_values=np.array(log_values),
+            log_values=np.log(values),
             vector_of=likelihood.vector_of,
             fractions=pi,
-            related=related[likelihood.vector_of],
+            related=np.minimum(np.exp(log_weights) @ related, 1.0)[likelihood.vector_of],
             event_error=likelihood.event_error(
                 float(nodes.log_u[alpha_of][np.argmax(log_weights)])
             ),

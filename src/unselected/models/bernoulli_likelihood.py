@@ -1,9 +1,7 @@
 """The likelihood of binary features and of the event, as a function of alpha."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln, xlogy
@@ -26,8 +24,10 @@ from unselected.models.count_terms import (
     TabulatedOmission,
     ThetaRule,
 )
+from unselected.models.distinct_counts import distinct_counts
+from unselected.models.records import Record, Records
 from unselected.models.shared_table import SharedTables, SharedTerms
-from unselected.models.two_groups import Fractions, LogLikelihood, log_each, log_mixed
+from unselected.models.two_groups import Fractions, LogLikelihood, Nodes, log_each, log_mixed
 from unselected.numerics.beta_binomial import (
     CountLaw,
     PmfTables,
@@ -46,47 +46,6 @@ AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
 # Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
 # most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
 NULL, _AS_NULL = -np.inf, -70.0
-_TERMS = ("log_counts", "theta_means", "log_below", "log_at_cut", "log_at_most")
-
-
-@dataclass(eq=False)
-class Record:
-    """At one alpha: means of theta for each vector of counts, P(omitted), and the likelihood.
-
-    ``theta_means`` is that of `Terms`. The omission probabilities are those of each kind of omitted
-    features, or of a single one where the event has no kinds. ``event_error`` is about the standard
-    error of the log probability of the event, 0 where it is exact, and where it is interpolated.
-    """
-
-    likelihood: "Likelihood"
-    event_error: float
-    log_counts: Floats
-    theta_means: Floats
-    log_below: Floats
-    log_at_cut: Floats
-    log_at_most: Floats
-
-    @cached_property
-    def log_total(self) -> float:
-        """The log likelihood, the event included."""
-        return self.likelihood.log_total_of(self)
-
-    @property
-    def log_omitted(self) -> float:
-        """The log probability of being at most at the cut, averaged over omitted features."""
-        return float(self.likelihood.log_omitted(self.log_at_most))
-
-    @property
-    def values(self) -> Floats:
-        """All terms in one array."""
-        return np.concatenate([getattr(self, name).ravel() for name in _TERMS])
-
-    def with_values(self, values: Floats) -> "Record":
-        """Return a record with other terms, in the order of `values`."""
-        old = [getattr(self, name) for name in _TERMS]
-        parts = np.split(values, np.cumsum([each.size for each in old])[:-1])
-        new = (part.reshape(each.shape) for part, each in zip(parts, old, strict=True))
-        return Record(self.likelihood, 0.0, *new)
 
 
 class Likelihood:
@@ -114,16 +73,29 @@ class Likelihood:
         if rates == "uniform":
             per_vector = _log_best(self.known, self.ones).sum(axis=0)
             self.log_bound = float(self.n_equal @ per_vector)
-        # Enough nodes for complete features are enough for those with missing values.
-        self._nodes = theta_rule(self.n_cases)
-        self._tables, self._share = PmfTables(self._nodes[0], self.n_cases), 1.0
+        self._share = 1.0
         self._terms = self._by_pattern()
         self._records: dict[float, Record] = {}
+        self._places: dict[float, int] = {}
+        self._last: tuple[bytes, Records] | None = None
         self._rough_totals: dict[float, float] = {}
+
+    @cached_property
+    def _law_parts(self) -> tuple[Floats, Floats, PmfTables]:
+        """The nodes and weights of theta, and tables on them.
+
+        Enough nodes for complete features are enough for those with missing values.
+        """
+        theta, weights = self._theta_rule(self.n_cases)
+        return theta, weights, PmfTables(theta, self.n_cases)
 
     def _by_pattern(self) -> list[tuple[Ints, Ints, AnyTerms]]:
         """Return, for each pattern of known values, its vectors, its kinds, and their terms."""
         kinds = self.event.kinds
+        if self._shared is not None and self._is_complete:
+            told = np.arange(0 if kinds is None else kinds.totals.size)
+            terms = self._terms_of(tuple(self.class_sizes.tolist()), self.ones)
+            return [(np.arange(self.n_equal.size), told, terms)]
         rows = [self.class_sizes[np.newaxis], self.known.T]
         if kinds is not None:
             rows.append(kinds.sizes)
@@ -144,6 +116,13 @@ class Likelihood:
                 terms = self._terms_of(tuple(sizes.tolist()), self.ones[:, vectors])
                 parts.append((vectors, told, terms))
         return parts
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether no kept or omitted feature has missing values."""
+        kinds = self.event.kinds
+        of_kinds = kinds is None or bool(np.all(kinds.sizes == self.class_sizes))
+        return of_kinds and bool(np.all(self.known == self.class_sizes[:, np.newaxis]))
 
     def _terms_of(self, sizes: tuple[int, ...], ones: Ints) -> AnyTerms:
         """Return how the terms of some vectors of counts are computed."""
@@ -169,7 +148,7 @@ class Likelihood:
                 return ManyCasesTerms(sizes, ones, None, *many_rule)
             many = ManyCases(sizes, cut, rule.refinement, needs_below=needs_below)
             return ManyCasesPairs(sizes, ones, many, *many_rule)
-        law = CountLaw(sizes, *self._nodes, self._tables)
+        law = CountLaw(sizes, *self._law_parts)
         omission = None
         if cut is not None:
             omission = OverallOmission(law, cut, needs_below=needs_below)
@@ -181,7 +160,7 @@ class Likelihood:
         if self._theta_rule.is_for_many(sum(sizes)):
             omission = ManyCasesTable(table, refinement)
             return ManyCasesTerms(sizes, ones, omission, refinement, ploidy)
-        law = CountLaw(sizes, *self._nodes, self._tables)
+        law = CountLaw(sizes, *self._law_parts)
         return CountTerms(law, ones, TabulatedOmission(table), ploidy)
 
     def cut_among(self, sizes: tuple[int, ...]) -> tuple[Fraction | None, CountScore]:
@@ -202,9 +181,44 @@ class Likelihood:
             self._records[key] = self._compute(float(np.exp(key)), EXACT)
         return self._records[key]
 
+    def records(self, log_u: Floats) -> Records:
+        """Return the terms at some values of alpha; the last ones are remembered."""
+        asked = log_u.tobytes()
+        if self._last is None or self._last[0] != asked:
+            self._last = asked, self._records_at(log_u)
+        return self._last[1]
+
+    def _records_at(self, log_u: Floats) -> Records:
+        """Return the terms at some values of alpha; at once where tables are shared."""
+        keys, terms = [x if x > _AS_NULL else NULL for x in log_u.tolist()], self._terms[0][2]
+        alike = len(self._terms) == 1 and self.event.kinds is not None
+        together = alike and isinstance(terms, SharedTerms) and terms.fits(len(keys) + 1)
+        if not together or self._records.keys() >= set(keys):
+            return Records.stacked([self.at(key) for key in keys])
+        assert isinstance(terms, SharedTerms)
+        if not self._places.keys() >= set(keys):
+            distinct = dict.fromkeys([NULL, *keys])
+            self._places = {key: place for place, key in enumerate(distinct)}
+            self._together = self._compute_together(terms, tuple(np.exp(list(distinct)).tolist()))
+        return self._together.take(np.array([self._places[key] for key in keys]))
+
+    @cached_property
+    def null(self) -> Records:
+        """The terms of features that are unrelated to the classes."""
+        return self._records_at(np.array([NULL]))
+
+    def _compute_together(self, terms: SharedTerms, u: tuple[float, ...]) -> Records:
+        """Return the terms at some values of alpha from shared tables."""
+        assert self.event.kinds is not None
+        log_counts, theta_means, told = terms.together(u)
+        log_counts = log_counts - told.log_total[:, self.ones.sum(axis=0)]
+        logs = (told.log_below, told.log_at_cut, told.log_at_most)
+        of_kinds = (each[:, self.event.kinds.totals] for each in logs)
+        return Records(log_counts, theta_means, *of_kinds)
+
     def remember(self, log_u: float, record: Record) -> None:
         """Use these terms at one value of alpha from now on."""
-        self._records[float(log_u) if log_u > _AS_NULL else NULL] = record
+        self._records[float(log_u) if log_u > _AS_NULL else NULL], self._last = record, None
 
     @property
     def is_slow(self) -> bool:
@@ -301,22 +315,38 @@ class Likelihood:
         n = kinds.n_features
         return np.asarray(np.log1p(np.expm1(log_at_most) @ (n / n.sum())))
 
+    def log_omitted_of_groups(self, nodes: Nodes) -> Floats:
+        """Return the same of two groups, at nodes of alpha and of the fraction."""
+        pi, kinds = nodes.fractions, self.event.kinds
+        own, null = self.records(nodes.log_u).log_at_most, self.null.log_at_most
+        if kinds is None:
+            return log_mixed(pi, own[nodes.alpha_of, 0], null[:, 0])
+        share = kinds.n_features / kinds.n_features.sum()
+        # Probabilities are mixed, and averaged over kinds: the order does not matter.
+        lacking = np.exp(pi.log_related) * (np.expm1(own) @ share)[nodes.alpha_of]
+        return np.asarray(np.log1p(lacking + np.exp(pi.log_rest) * (np.expm1(null) @ share)))
+
     def table(self, log_u: Floats, pi: Fractions) -> Floats:
         """Return the log likelihood of two groups, shape (log u, fractions)."""
-        records, null = [self.at(float(x)) for x in log_u], self.at(NULL)
+        records, null = self.records(log_u), self.null
+        log_kept = log_each(pi, records.log_counts - null.log_counts) @ self.n_equal
+        log_null = float(null.log_counts[0] @ self.n_equal) - self.log_orders
         each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-        log_ratio = np.array([record.log_counts for record in records]) - null.log_counts
-        log_kept = np.logaddexp(each.log_related + log_ratio[:, np.newaxis], each.log_rest)
-        total = log_kept @ self.n_equal + float(self.n_equal @ null.log_counts) - self.log_orders
-        logs = (
-            log_mixed(
-                each,
-                np.array([getattr(record, name) for record in records])[:, np.newaxis],
-                getattr(null, name),
-            )
-            for name in ("log_below", "log_at_cut", "log_at_most")
-        )
-        return np.asarray(total + self._log_event(*logs))
+        log_event = self._log_mixed_event(each, records, null)
+        return np.asarray(log_kept.T + log_null + log_event)
+
+    def _log_mixed_event(self, pi: Fractions, records: Records, null: Records) -> Floats:
+        """Return the log probability of the event in two groups, shape (log u, fractions)."""
+        names, kinds = ("log_below", "log_at_cut", "log_at_most"), self.event.kinds
+        if kinds is None:
+            pairs = ((getattr(records, name), getattr(null, name)) for name in names)
+            return self._log_event(*(log_mixed(pi, own[:, np.newaxis], no) for own, no in pairs))
+        total = np.zeros((len(records.log_counts), pi.log_related.size))
+        for name, n in zip(names, (kinds.n_below, kinds.n_at_cut, kinds.n_at_most), strict=True):
+            some = n > 0  # logs of kinds without such features are not needed
+            own, no = getattr(records, name)[:, np.newaxis, some], getattr(null, name)[:, some]
+            total += log_mixed(pi, own, no) @ n[some].astype(np.float64)
+        return total
 
     def mixtures(self, log_u: Floats) -> list[LogLikelihood]:
         """Return `mixture` at each of some log u."""
@@ -346,7 +376,7 @@ class Likelihood:
         genotype is two further draws.
         """
         u = np.exp(log_u)[:, np.newaxis]
-        means = np.stack([self.at(x).theta_means for x in log_u], axis=1)[:, np.newaxis]
+        means = self.records(log_u).theta_means.swapaxes(0, 1)[:, np.newaxis]
         n_c, ones = self.known[:, np.newaxis, :], self.ones[:, np.newaxis, :]
         return log_further_draws(means, ones, n_c, u)
 
@@ -357,37 +387,6 @@ class Likelihood:
         # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
         uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
         return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
-
-
-class DistinctCounts(NamedTuple):
-    """Distinct vectors of counts and known values (G, v), which a column has, and how many do."""
-
-    ones: Ints
-    known: Ints
-    vector_of: Ints
-    n_equal: Ints
-
-
-def distinct_counts(counts: ClassCounts) -> DistinctCounts:
-    """Return the distinct vectors of counts, sorted by pattern of known values and then by counts.
-
-    >>> counts = ClassCounts.of_two(np.array([2, 0, 2]), np.array([1, 3, 1]), 4, 4)
-    >>> distinct = distinct_counts(counts)
-    >>> distinct.ones.tolist(), distinct.vector_of.tolist(), distinct.n_equal.tolist()
-    ([[0, 2], [3, 1]], [1, 0, 1], [1, 2])
-    """
-    (patterns, pattern_of), ones = counts.patterns(), counts.ones.astype(np.int64)
-    if len(patterns) == 1 and len(ones) == 2:  # faster than sorting rows
-        n1 = counts.n1
-        codes, vector_of, n_equal = np.unique(
-            ones[0] * (n1 + 1) + ones[1], return_inverse=True, return_counts=True
-        )
-        known = np.repeat(patterns.T, codes.size, axis=1)
-        return DistinctCounts(np.stack(np.divmod(codes, n1 + 1)), known, vector_of, n_equal)
-    rows = np.vstack([pattern_of, ones]).T
-    distinct, vector_of, n_equal = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    known = patterns[distinct[:, 0]].T
-    return DistinctCounts(distinct[:, 1:].T, known, vector_of.ravel(), n_equal)
 
 
 def _log_best(n: Ints, i: Ints) -> Floats:

@@ -41,14 +41,13 @@ from unselected.models.gaussian_posterior import (
     is_doubtful,
 )
 from unselected.models.gaussian_prior import GaussianPrior
+from unselected.models.related import related_probability, related_weights
 from unselected.models.two_groups import (
     FARTHEST,
     Fractions,
     Nodes,
     log_mixed,
     log_products,
-    related_probability,
-    related_weights,
 )
 from unselected.numerics.quadrature import log_sum
 from unselected.omission.real import log_real_omission

@@ -8,8 +8,9 @@ more. Whether they do is checked at three of them, and otherwise all are compute
 import numpy as np
 
 from unselected._typing import Floats
-from unselected.models.bernoulli_likelihood import Likelihood, Record
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.concentration import ConcentrationPrior, v_of
+from unselected.models.records import Record
 from unselected.numerics.interpolation import interpolate
 
 # Known values that a polynomial goes through.

@@ -26,6 +26,19 @@ class _AtAlpha:
     overall: dict[int, Omission] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _AtAlphas:
+    """The same at several alphas, which are the second axis: (vectors, alphas).
+
+    ``theta_means`` has the shape (ploidy, vectors, alphas). The arrays of the omission
+    probabilities have the shape (alphas, totals).
+    """
+
+    P: Floats
+    theta_means: Floats
+    omission: dict[int, Omission] = field(default_factory=dict)
+
+
 class SharedTable:
     """P(counts) and means of theta given the counts, tabulated once for each alpha.
 
@@ -38,14 +51,19 @@ class SharedTable:
         self._known: dict[float, _AtAlpha] = {}
         self._cuts: dict[tuple[Fraction | None, CountScore], int] = {}
         self._counted: list[CountTable] = []
+        self._together: dict[tuple[float, ...], _AtAlphas] = {}
 
-    def forget_cuts(self) -> None:
-        """Forget the omission probabilities, which the next data set does not need."""
+    def forget_cuts(self, most: int = 0) -> None:
+        """Forget the omission probabilities, unless they are of so few cuts."""
+        if len(self._cuts) <= most:
+            return
         self._cuts.clear()
         self._counted.clear()
         for known in self._known.values():
             known.omission.clear()
             known.overall.clear()
+        for together in self._together.values():
+            together.omission.clear()
 
     def number_of(self, cut: Fraction | None, score: CountScore = EXPLAINED) -> int:
         """Return an index for a cut on a score, because fractions are slow to look up."""
@@ -65,20 +83,54 @@ class SharedTable:
         if u not in self._known:
             while len(self._known) >= self._n_remembered():
                 del self._known[next(iter(self._known))]
-            sums = np.zeros((1 + self._ploidy, 1))
-            for nodes, *tables in self.law.pmf_blocks(u):
-                pmfs, weights = [pmf for _, pmf in tables], self.law.weights[nodes]
-                functions = theta_functions(self.law.theta[nodes], self._ploidy)
-                each = [weights, *(weights * functions)]
-                sums = sums + np.stack([joint_table(pmfs, row).ravel() for row in each])
+            sums = self._sums(u)
             self._known[u] = _AtAlpha(sums[0], sums[1:] / sums[0])
         return self._known[u]
+
+    def _sums(self, u: float) -> Floats:
+        """Return sums over theta of P(counts) and of its products with `theta_functions`."""
+        sums = np.zeros((1 + self._ploidy, 1))
+        for nodes, *tables in self.law.pmf_blocks(u):
+            pmfs, weights = [pmf for _, pmf in tables], self.law.weights[nodes]
+            functions = theta_functions(self.law.theta[nodes], self._ploidy)
+            each = [weights, *(weights * functions)]
+            sums = sums + np.stack([joint_table(pmfs, row).ravel() for row in each])
+        return sums
+
+    def fits(self, n_alphas: int) -> bool:
+        """Say whether so many alphas can be remembered together."""
+        return self.by_total and n_alphas * self._n_numbers <= _MOST_NUMBERS
+
+    @property
+    def _n_numbers(self) -> int:
+        """The numbers to remember for each alpha, but for those of cuts."""
+        return (1 + self._ploidy) * int(n_entries(self.law.sizes))
+
+    def together(self, u: tuple[float, ...]) -> _AtAlphas:
+        """Return the tables at several alphas; those asked for last are remembered."""
+        known = self._together.pop(u, None)
+        if known is None:
+            n_others = sum(map(len, self._together))
+            while self._together and not self.fits(n_others + len(u)):
+                oldest = next(iter(self._together))
+                n_others -= len(oldest)
+                del self._together[oldest]
+            sums = np.stack([self._sums(one) for one in u], axis=-1)
+            known = _AtAlphas(sums[0], sums[1:] / sums[0])
+        self._together[u] = known
+        return known
+
+    def omission_together(self, u: tuple[float, ...], number: int) -> Omission:
+        """Return the omission probabilities at several alphas, (alphas, totals)."""
+        known = self.together(u)
+        if number not in known.omission:
+            known.omission[number] = self._counted[number].omission_together(known.P)
+        return known.omission[number]
 
     def _n_remembered(self) -> int:
         """Return the number of alphas that are remembered."""
         of_cuts = 8 * (sum(self.law.sizes) + 1 if self.by_total else 1) * len(self._cuts)
-        of_vectors = (1 + self._ploidy) * n_entries(self.law.sizes)
-        return max(_FEWEST_ALPHAS, int(_MOST_NUMBERS / (of_vectors + of_cuts)))
+        return max(_FEWEST_ALPHAS, int(_MOST_NUMBERS / (self._n_numbers + of_cuts)))
 
     def omission(self, u: float, number: int) -> Omission:
         """Return the omission probabilities for the cut with that index."""
@@ -153,6 +205,20 @@ class SharedTerms:
     def sizes(self) -> tuple[int, ...]:
         """The numbers of cases."""
         return self.shared.law.sizes
+
+    def fits(self, n_alphas: int) -> bool:
+        """Say whether the terms at so many alphas can be looked up together."""
+        return self.shared.fits(n_alphas)
+
+    def together(self, u: tuple[float, ...]) -> tuple[Floats, Floats, Omission]:
+        """Return log probabilities of the vectors, means and omission at several alphas.
+
+        The shapes are (alphas, vectors), (alphas, ploidy, vectors) and (alphas, totals).
+        """
+        known = self.shared.together(u)
+        means = known.theta_means[:, self.places].transpose(2, 0, 1)
+        omission = self.shared.omission_together(u, self.number)
+        return np.log(known.P[self.places]).T, means, omission
 
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:  # noqa: ARG002
         """Return the terms at one alpha = 1 / u."""

@@ -271,3 +271,126 @@ def add_dealt(sums, deal1, below, from_there, low, high):
                 omitted += deal1[m1, i] * (below[m2, last - i] - under)
             sums[0, m1, m2] += selected
             sums[1, m1, m2] += omitted
+
+
+@_compile
+def _sum_part(X, rows, begin, end, total, seen):
+    """Add some columns of some rows up; OR them where that is asked for."""
+    total[:] = 0
+    i = 0
+    while i + _FOUR <= rows.size:
+        a, b = X[rows[i], begin:end], X[rows[i + 1], begin:end]
+        c, d = X[rows[i + 2], begin:end], X[rows[i + 3], begin:end]
+        for j in range(total.size):
+            total[j] += a[j] + b[j] + c[j] + d[j]
+        if seen is not None:  # decided when it is compiled
+            for j in range(total.size):
+                seen[j] |= a[j] | b[j] | c[j] | d[j]
+        i += _FOUR
+    while i < rows.size:
+        a = X[rows[i], begin:end]
+        for j in range(total.size):
+            total[j] += a[j]
+        if seen is not None:
+            for j in range(total.size):
+                seen[j] |= a[j]
+        i += 1
+
+
+@_compile
+def _tally_pairs(total, taken, width, codes, histogram, rank, stop, found):
+    """Tally the pairs of counts without some rows, and return how many are found before a rank."""
+    first, second = total
+    out_first, out_second = taken
+    for j in range(codes.size):
+        codes[j] = (first[j] - out_first[j]) * width + (second[j] - out_second[j])
+    n_found = 0
+    for j in range(codes.size):
+        code = codes[j]
+        histogram[code] += 1
+        if rank[code] < stop:
+            found[n_found] = j
+            n_found += 1
+    return n_found
+
+
+@_compile
+def _first_ranks(histogram, order, score, k, close):
+    """Return the number of pairs, in this order, among which the k best columns are with ties."""
+    n_columns = 0
+    for place in range(order.size):
+        n_columns += histogram[order[place]]
+        if n_columns >= k:
+            bound = score[place] - close * abs(score[place])
+            place += 1
+            while place < order.size and score[place] >= bound:
+                place += 1
+            return place
+    return order.size
+
+
+@_compile
+def scan_pairs(
+    X, begin, rows, starts, n_disjoint, widths, order, rank, score, k, close, work, pool
+):
+    """Tally pairs of counts without sets of rows, and find columns that may be among the k best.
+
+    ``starts`` tells which of the ``rows`` belong to each set and class, and last which are in none
+    of the first ``n_disjoint`` sets, which have no row in common. ``widths`` has n1 + 1 of each
+    set; ``order``, ``rank`` and ``score`` have its pairs of counts from the best on. ``work`` has
+    the histograms (sets, pairs), where the best end for now, and arrays over a part of the columns.
+    ``pool`` takes set, column and pair of what is found. Columns from ``begin`` on are read, until
+    all are or the pool is full.
+
+    Returns
+    -------
+    end, n_found : int
+        The first column that was not read, and the entries of the pool. The second is -1 where a
+        value is neither 0 nor 1.
+    """
+    histogram, stops, total, taken, codes, found, seen = work
+    sets, columns, pairs = pool
+    n_sets, most = widths.size, codes.size
+    n_held, n_parts, next_bound = 0, 0, 1
+    while begin < X.shape[1] and n_held + n_sets * most <= sets.size:
+        end = min(begin + most, X.shape[1])
+        size = end - begin
+        seen[:] = 0
+        total[:] = 0
+        for g in range(2):
+            rest = rows[starts[2 * n_sets + g] : starts[2 * n_sets + g + 1]]
+            _sum_part(X, rest, begin, end, total[g, :size], seen[:size])
+            for s in range(n_disjoint):
+                own = rows[starts[2 * s + g] : starts[2 * s + g + 1]]
+                _sum_part(X, own, begin, end, taken[s, g, :size], seen[:size])
+                _widen_into(taken[s, g, :size], total[g, :size])
+        if seen.max() > 1:
+            return begin, -1
+        for s in range(n_sets):
+            place = s
+            if s >= n_disjoint:
+                place = n_disjoint
+                for g in range(2):
+                    own = rows[starts[2 * s + g] : starts[2 * s + g + 1]]
+                    _sum_part(X, own, begin, end, taken[place, g, :size], None)
+            both = total[0, :size], total[1, :size]
+            out = taken[place, 0, :size], taken[place, 1, :size]
+            n_found = _tally_pairs(
+                both, out, widths[s], codes[:size], histogram[s], rank[s], stops[s], found
+            )
+            for i in range(n_found):
+                sets[n_held], columns[n_held] = s, begin + found[i]
+                pairs[n_held] = codes[found[i]]
+                n_held += 1
+        begin, n_parts = end, n_parts + 1
+        if n_parts == next_bound:
+            next_bound *= 2
+            for s in range(n_sets):
+                stops[s] = _first_ranks(histogram[s], order[s], score[s], k, close)
+    return begin, n_held
+
+
+@_compile
+def _widen_into(few, total):
+    for j in range(few.size):
+        total[j] += few[j]

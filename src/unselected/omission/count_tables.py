@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from unselected._typing import Floats, Ints
 from unselected.numerics.beta_binomial import CountLaw
@@ -166,6 +167,17 @@ class CountTable:
         if below < 0.5:  # a small complement would lose its digits
             below = float(table[self._kind_of == 0].sum())
         return np.array([[below], [at_cut], [above]])
+
+    def omission_together(self, tables: Floats) -> Omission:
+        """Return the omission probabilities by total from tables (vectors, t), shape (t, totals).
+
+        The sums are those of `sums`, in the same order, of all tables at once.
+        """
+        n = self._kind_of.size
+        ones = csc_array((np.ones(n), self._kind_of, np.arange(n + 1)), (3 * self.n_totals, n))
+        by_kind: Floats = np.asarray(ones @ tables)
+        sums = by_kind.reshape(self.n_totals, 3, -1).transpose(1, 2, 0)
+        return Omission.of_sums(sums, np.log(sums.sum(axis=0)))
 
     def omission(self, table: Floats) -> Omission:
         """Return the omission probabilities from a table of all vectors."""

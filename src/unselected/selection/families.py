@@ -135,6 +135,8 @@ class FamilyScores:
 
     def values(self, columns: Ints) -> Floats:
         """Return the scores of some columns, NaN for unscored."""
+        if self._only_binary is not None:
+            return self._only_binary.values(columns)
         values = np.full(columns.size, np.nan)
         for each in self._families:
             own = np.isin(columns, each.subset.columns)
@@ -143,8 +145,8 @@ class FamilyScores:
 
     def of_binary(self, columns: Ints) -> NDArray[np.bool_]:
         """Say which of some columns are binary."""
-        if self.binary is None:
-            return np.zeros(columns.size, dtype=bool)
+        if self.binary is None or self.real is None:
+            return np.full(columns.size, self.real is None)
         return np.isin(columns, self.binary.subset.columns)
 
     def split_at_rank(self, k: int, always: Ints) -> tuple[Ints, Ints]:
@@ -171,13 +173,12 @@ class FamilyScores:
 
     def event_by_rank(self, kept_at_cut: Ints, indices: Ints, at_random: bool) -> FamilyEvent:
         """Return the event that all but these columns lost to those kept at the cut."""
-        gamma = float(self.values(kept_at_cut[:1])[0])
 
         def event(each: Any, own: Ints) -> Any:
-            tied = kept_at_cut[np.isin(kept_at_cut, each.subset.columns)]
+            tied = self._own(each, kept_at_cut)
             if tied.size:
                 return each.event_by_rank(np.sort(tied), own, at_random)
-            return each.event_above(gamma, own)
+            return each.event_above(float(self.values(kept_at_cut[:1])[0]), own)
 
         return self._event(event, indices)
 
@@ -196,8 +197,14 @@ class FamilyScores:
         events: list[Any] = [None, None]
         for family, each in enumerate((self.binary, self.real)):
             if each is not None:
-                events[family] = event(each, indices[np.isin(indices, each.subset.columns)])
+                events[family] = event(each, self._own(each, indices))
         return FamilyEvent(events[0], events[1], self.statistic)
+
+    def _own(self, family: CountScores | RealScores, columns: Ints) -> Ints:
+        """Return which of some columns are those of a family."""
+        if len(self._families) == 1:
+            return columns
+        return np.asarray(columns[np.isin(columns, family.subset.columns)])
 
 
 def _explained(scores: CountScores | RealScores) -> Floats:

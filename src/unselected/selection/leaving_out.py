@@ -21,6 +21,7 @@ from unselected.numerics.kernels import kernels_for
 from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
+from unselected.selection.pair_scan import PairScan
 from unselected.selection.real_scores import RealScores
 from unselected.selection.scored_columns import ScoredColumns
 from unselected.selection.streaming import Accumulator, StreamingSelection
@@ -253,6 +254,11 @@ def family_scores_without(
         return part.scores(subset, keys)
 
     kernels = kernels_for(X.shape[0] * X.shape[1])
+    if binary and n_classes == 2:
+        scan = PairScan.of(X, y, sets, new_stream().n_best, kernels)
+        found = None if scan is None else scan.scores()
+        if found is not None:
+            return [[FamilyScores(one, None, keys) for one in found] for _ in marginals]
     each = scores_of_sets(
         X,
         _family_blocks(X),

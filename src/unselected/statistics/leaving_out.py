@@ -130,7 +130,7 @@ def bit_counts_without(
     """
     bits = with_solid_rows(bits)
     total = sums_by_group(bits, y, n_classes, kernels)
-    for some in _disjoint(sets):
+    for some in disjoint(sets):
         group_of = np.full(y.size, -1)
         for number, left in enumerate(some):
             group_of[left.out] = number * n_classes + y[left.out]
@@ -139,11 +139,11 @@ def bit_counts_without(
             yield ClassCounts(total - taken, np.bincount(y[left.kept], minlength=n_classes))
 
 
-def _disjoint(sets: list[LeftOut]) -> Iterator[list[LeftOut]]:
+def disjoint(sets: list[LeftOut]) -> Iterator[list[LeftOut]]:
     """Yield neighbouring sets that have no case in common, as many as there are, one after another.
 
     >>> sets = [LeftOut.rows(np.array(out), 4) for out in ([0, 1], [2], [1, 3])]
-    >>> [len(some) for some in _disjoint(sets)]
+    >>> [len(some) for some in disjoint(sets)]
     [2, 1]
     """
     some: list[LeftOut] = []

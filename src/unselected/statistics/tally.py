@@ -41,13 +41,16 @@ class Tally:
         if counts.known is None:
             if not by_total:
                 return cls(counts.sizes[np.newaxis], np.array([ANY_TOTAL]), _n(counts))
-            histogram = np.bincount(counts.totals, minlength=1)
-            totals = np.flatnonzero(histogram)
-            sizes = np.broadcast_to(counts.sizes, (totals.size, counts.sizes.size))
-            return cls(sizes, totals, histogram[totals])
+            return cls.of_totals(counts.sizes, np.bincount(counts.totals, minlength=1))
         totals = counts.totals if by_total else np.full(counts.n_columns, ANY_TOTAL)
         rows = np.column_stack([counts.known.T.astype(np.int64), totals])
         return cls._distinct(rows, np.ones(len(rows), dtype=np.int64))
+
+    @classmethod
+    def of_totals(cls, sizes: Ints, histogram: Ints) -> "Tally":
+        """Return the tally of columns without missing values from how many have each total."""
+        totals = np.flatnonzero(histogram)
+        return cls(np.broadcast_to(sizes, (totals.size, sizes.size)), totals, histogram[totals])
 
     @classmethod
     def united(cls, parts: "list[Tally]") -> "Tally":
@@ -57,7 +60,11 @@ class Tally:
 
     @classmethod
     def _distinct(cls, rows: Ints, n_columns: Ints) -> "Tally":
-        distinct, where = np.unique(rows, axis=0, return_inverse=True)
+        if np.all(rows[:, :-1] == rows[:1, :-1]):  # faster than sorting rows
+            totals, where = np.unique(rows[:, -1], return_inverse=True)
+            distinct = np.column_stack([np.repeat(rows[:1, :-1], totals.size, axis=0), totals])
+        else:
+            distinct, where = np.unique(rows, axis=0, return_inverse=True)
         total = np.zeros(len(distinct), dtype=np.int64)
         np.add.at(total, where.ravel(), n_columns)
         some = total != 0
