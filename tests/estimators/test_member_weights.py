@@ -6,7 +6,8 @@ import pytest
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior
-from unselected.estimators.member_weights import Weighed, power_of_average
+from unselected.estimators.member_weights import Fit, Weighed, power_of_average
+from unselected.statistics.leaving_out import LeftOut
 
 EVEN = np.log([0.5, 0.5])
 
@@ -54,3 +55,16 @@ def test_few_cases_hardly_move_the_power():
     assert 0.75 < few < 1.35
     alike = np.zeros((2, 8))
     assert power_of_average(members_of(y, alike), y) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("bits", "own"), [([True, True], 0.85), ([True, False], 0.5)])
+def test_independence_has_a_larger_prior_where_all_features_are_binary(bits, own):
+    y, log_odds = cases_of(40, 1)
+    evidence = np.stack([np.zeros(40), log_odds[0]], axis=1)
+    left = [LeftOut.rows(np.array([], dtype=np.intp), 40), LeftOut.rows(np.arange(40), 80)]
+    fits = [
+        Fit(2, None, np.array(bits), None, np.stack([evidence, evidence]), evidence * 0.0, each)
+        for each in left
+    ]
+    learned = Weighed.learn(fits, y, 1, powered=True)
+    np.testing.assert_allclose(learned.average.weights, [own, 1.0 - own], atol=0.01)

@@ -140,15 +140,15 @@ class LikelihoodAverage:
         return log_sum(np.array(each), axis=0)
 
 
-def log_prior_weights(n: int) -> Floats:
-    """Return the logs of the prior probabilities of n likelihoods.
+def log_prior_weights(n: int, own: float = _OWN) -> Floats:
+    """Return the logs of the prior probabilities of n likelihoods, the first of which has ``own``.
 
     >>> np.exp(log_prior_weights(3)).round(3).tolist()
     [0.5, 0.25, 0.25]
     """
     if n == 1:
         return np.zeros(1)
-    return np.asarray(np.log(np.append(_OWN, np.full(n - 1, (1.0 - _OWN) / (n - 1)))))
+    return np.asarray(np.log(np.append(own, np.full(n - 1, (1.0 - own) / (n - 1)))))
 
 
 _AS_IT_IS = LikelihoodAverage((PowerPosterior.full(),), np.zeros(1))

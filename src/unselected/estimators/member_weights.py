@@ -26,10 +26,14 @@ _LEAST_WEIGHT = 0.05
 # multiplied by these. Fits without different folds share most of their cases, so that their errors
 # are correlated, and the sum over cases is less certain than one over independent cases.
 _MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
+# Prior probability of the model's own likelihood, where features are independent within classes: of
+# tables with real-valued columns, and of binary ones alone. Correlations of hundreds of bits may
+# seem to predict better than they do, and where they matter the cases left out say so clearly.
+_OWN, _OWN_OF_BITS = 0.5, 0.9
 # Prior probability that the features do not tell the classes apart at all.
 _SAYS_NOTHING = 0.3
 # The logarithm of the power of the average: the standard deviation of its normal prior, and nodes.
-_LOG_POWER_SPREAD, _LOG_POWERS = 0.2, np.linspace(-1.0, 1.0, 41)
+_LOG_POWER_SPREAD, _LOG_POWERS = 0.1, np.linspace(-1.0, 1.0, 41)
 # The likelihood as it is, with power 1.
 _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
@@ -84,7 +88,8 @@ class Weighed:
             powers.append(
                 PowerPosterior.learn_coarsely(cases, prior=prior, says_nothing=says_nothing)
             )
-        logs = log_prior_weights(len(powers)) + [one.log_marginal for one in powers]
+        own = _OWN_OF_BITS if whole.is_binary.all() else _OWN
+        logs = log_prior_weights(len(powers), own) + [one.log_marginal for one in powers]
         weights = _LIKELIHOOD_SHARE * logs
         average = LikelihoodAverage(tuple(powers), np.asarray(weights - log_sum(weights)))
         return cls(whole, average, float(log_sum(logs)))
@@ -119,7 +124,7 @@ def power_of_average(members: list[Weighed], y: NDArray[np.intp]) -> float:
     Each likelihood is calibrated by a power of its own. Their average is less extreme than they
     are, so that it is underconfident where they disagree. log(power) is the posterior mean, given
     the probabilities that the average gave to cases left out, whose classes are y; its prior is
-    N(0, 0.2^2).
+    N(0, 0.1^2).
     """
     known = members[0].average.left_out
     log_prior = known.log_prior
