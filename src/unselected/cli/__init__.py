@@ -29,6 +29,9 @@ STANDARD_STREAM = "standard-stream:"
 # What may follow a number of features as another one.
 _NUMBER = re.compile(r"\d[\d.e+]*|auto|loo")
 
+# What the parser says where an argument, or its value, was not given.
+_MISSING = re.compile(r'Command "[^"]*" parameter (\S+) requires an argument\.(.*)')
+
 app = App(
     name="unselected",
     help="Predictive probabilities you can trust after keeping a few features out of many.",
@@ -70,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         command = " ".join(["unselected", *(error.command_chain or ())])
-        return _fail(error, BAD_USAGE, debug, hint=f"Try '{command} --help'.")
+        hint = f"Try '{command} --help'."
+        return _fail(error, BAD_USAGE, debug, _usage_text(str(error), arguments), hint=hint)
     except KeyboardInterrupt:
         print("unselected: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -113,10 +117,23 @@ class _Warnings:
             print(line, file=sys.stderr)
 
 
-def _fail(error: BaseException, code: int, debug: bool, hint: str = "") -> int:
+def _usage_text(text: str, arguments: Sequence[str]) -> str:
+    """Return an error of the parser; that an argument is missing is said in these words.
+
+    >>> _usage_text('Command "fit" parameter --target requires an argument.', ["fit", "my.csv"])
+    '--target is missing.'
+    """
+    told = _MISSING.match(" ".join(text.split()))
+    if told is None:
+        return text
+    words = "needs a value" if told[1] in arguments else "is missing"
+    return f"{told[1]} {words}.{told[2]}"
+
+
+def _fail(error: BaseException, code: int, debug: bool, text: str = "", hint: str = "") -> int:
     if debug:
         traceback.print_exc()
-    text = str(error)
+    text = text or str(error)
     if isinstance(error, OSError) and error.filename is not None:  # leaves out the error number
         text = f"{error.filename}: {error.strerror}."
     message = in_shell_words(" ".join(text.split())) or type(error).__name__

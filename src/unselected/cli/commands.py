@@ -18,6 +18,7 @@ from unselected.cli.options import (
     Input,
     KOptions,
     ModelOption,
+    Names,
     Output,
     PriorOption,
     RatesOption,
@@ -268,7 +269,7 @@ class CvOptions:
     splits: Whole | None = None
     repeats: Whole | None = None
     loo: Flag = False
-    method: tuple[str, ...] = ()
+    method: Names = ()
     seed: Whole = 0
     jobs: Whole | None = None
     checkpoint: Input | None = None
@@ -281,7 +282,7 @@ def cv(
     /,
     *,
     source: Source,
-    k: KOptions,
+    k: KOptions = ("auto",),
     options: CvOptions = CvOptions(),  # noqa: B008 - frozen
 ) -> None:
     """Compare this library's model with common alternatives, by repeated cross-validation.
@@ -291,10 +292,9 @@ def cv(
     data
         Table with features and the response; - is stdin.
     k
-        Number of features that each method selects in every fold. With auto or loo, this library's
-        model chooses the number in every fold, by folds or by leave-one-out; the other methods use
-        the number that it chooses with all cases. Several, as in --k 5 20 100 auto, are compared on
-        the same folds; then, by default, only this library's model is run.
+        Number of features that each method selects. With auto or loo this library's model chooses
+        it in every fold, by folds or by leave-one-out; the others use what it chooses with all
+        cases. Several, as in --k 5 20 100 auto, are compared on the same folds, by default only it.
     """
 
 
@@ -323,7 +323,7 @@ class ReportOptions:
     choice: Choice = field(default_factory=Choice)
     splits: Whole = 5
     repeats: Whole | None = None
-    method: tuple[str, ...] = ()
+    method: Names = ()
     jobs: Whole | None = None
     output: Output = "report.html"
     force: Flag = False

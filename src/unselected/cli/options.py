@@ -88,8 +88,14 @@ Input = Annotated[FileName, Parameter(converter=_path)]
 Output = Annotated[FileName, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
 # Several are given one by one; see `one_by_one` of the package.
-KOptions = Annotated[tuple[K, ...], Parameter(converter=_wholes_or_words, negative="")]
-SEVERAL = Parameter(consume_multiple=True, negative="")
+KOptions = Annotated[
+    tuple[K, ...],
+    Parameter(
+        converter=_wholes_or_words, negative="", show_default=lambda k: " ".join(map(str, k))
+    ),
+]
+SEVERAL = Parameter(consume_multiple=True, negative="", show_default=False)
+Names = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 T = TypeVar("T")
 
 
