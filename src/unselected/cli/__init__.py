@@ -31,6 +31,9 @@ _NUMBER = re.compile(r"\d[\d.e+]*|auto|loo")
 
 # What the parser says where an argument, or its value, was not given.
 _MISSING = re.compile(r'Command "[^"]*" parameter (\S+) requires an argument\.(.*)')
+_UNUSED = re.compile(r"Unused Tokens: \[(.*)\]\.")
+# Options of several names, among which the name of a table would be lost.
+_TAKING_ALL = ("--covariates", "--always-keep", "--quantiles", "--prevalence")
 
 app = App(
     name="unselected",
@@ -122,12 +125,19 @@ def _usage_text(text: str, arguments: Sequence[str]) -> str:
 
     >>> _usage_text('Command "fit" parameter --target requires an argument.', ["fit", "my.csv"])
     '--target is missing.'
+    >>> _usage_text("Unused Tokens: ['x'].", ["doctor", "x"])
+    "there is no place for 'x'."
     """
-    told = _MISSING.match(" ".join(text.split()))
+    text = " ".join(text.split())
+    if unused := _UNUSED.fullmatch(text):
+        return f"there is no place for {unused[1]}."
+    told = _MISSING.match(text)
     if told is None:
         return text
     words = "needs a value" if told[1] in arguments else "is missing"
-    return f"{told[1]} {words}.{told[2]}"
+    greedy = [option for option in _TAKING_ALL if option in arguments]
+    hint = f" Give it before {greedy[0]}, which takes all names that follow." if greedy else ""
+    return f"{told[1]} {words}.{told[2]}" + ("" if told[1].startswith("-") else hint)
 
 
 def _fail(error: BaseException, code: int, debug: bool, text: str = "", hint: str = "") -> int:

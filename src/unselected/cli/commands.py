@@ -25,9 +25,9 @@ from unselected.cli.options import (
     ScoreOption,
     Source,
     Speech,
-    Whole,
     options,
 )
+from unselected.cli.whole_numbers import Count, Folds, Jobs, Seed
 
 
 @options
@@ -266,12 +266,12 @@ class CvOptions:
     rates: RatesOption = "uniform"
     score: ScoreOption = "correlation"
     groups: str | None = None
-    splits: Whole | None = None
-    repeats: Whole | None = None
+    splits: Folds | None = None
+    repeats: Count | None = None
     loo: Flag = False
     method: Names = ()
-    seed: Whole = 0
-    jobs: Whole | None = None
+    seed: Seed = 0
+    jobs: Jobs | None = None
     checkpoint: Input | None = None
     speech: Speech = field(default_factory=Speech)
 
@@ -321,10 +321,10 @@ class ReportOptions:
     """
 
     choice: Choice = field(default_factory=Choice)
-    splits: Whole = 5
-    repeats: Whole | None = None
+    splits: Folds = 5
+    repeats: Count | None = None
     method: Names = ()
-    jobs: Whole | None = None
+    jobs: Jobs | None = None
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
@@ -377,15 +377,15 @@ class AuditOptions:
 
     before: Input | None = None
     model: AuditModelOption = "auto"
-    k: Whole | None = None
+    k: Count | None = None
     groups: str | None = None
-    splits: Whole = 5
-    permutations: Whole = 19
+    splits: Folds = 5
+    permutations: Count = 19
     alpha: float = 0.05
     picture: str | None = None
     force: Flag = False
-    seed: Whole = 0
-    jobs: Whole = 1
+    seed: Seed = 0
+    jobs: Jobs = 1
     speech: Speech = field(default_factory=Speech)
 
 
