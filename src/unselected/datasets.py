@@ -50,6 +50,8 @@ def make_paper_simulation(
     >>> data.X_train.shape, data.y_train.tolist(), data.y_test.tolist()
     ((6, 3), [0, 0, 0, 1, 1, 1], [0, 0, 1, 1])
     """
+    if not concentration > 0.0:
+        raise ValueError(f"concentration={concentration} is out of range: it must be above 0.")
     classes = [np.arange(n) >= n // 2 for n in (n_train, n_test)]
     X, y, parameters = BernoulliModel().simulate(
         n_train + n_test,

@@ -20,6 +20,7 @@ from unselected.cli import (
     first_commands,
     fitting,
     inspecting,
+    main,
     options,
     paper,
     paper_commands,
@@ -49,6 +50,14 @@ def loaded_by(*arguments):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     return answer
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_defaults_as_they_are_typed(command, capsys):
+    main([*command.split(), "--help"])
+    shown = capsys.readouterr().out
+    assert "Usage: unselected" in shown
+    assert "[default: (" not in shown
 
 
 @pytest.mark.parametrize("command", COMMANDS)

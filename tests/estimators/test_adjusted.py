@@ -49,32 +49,49 @@ def said(name, X, y, covariates, *, new=None):
 # --- what must not matter ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "bernoulli"])
-def test_a_constant_covariate_changes_nothing(name, seed):
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("bits", [False, True], ids=["real", "bits"])
+def test_a_constant_covariate_changes_nothing(name, bits, seed):
     model, kind = ESTIMATORS[name]
     missing = 0.1 * (list(ESTIMATORS).index(name) % 2)
     X, y, _ = cases(kind, seed, missing=missing)
+    X = np.where(np.isnan(X), np.nan, X > 0.0) if bits else X
     plain = predictions(clone(model).fit(X, y), X[NEW])
-    ours = said(name, X, y, {"c": np.full(len(X), 3.5 if missing else "one")})
-    np.testing.assert_allclose(ours, plain, rtol=0, atol=1e-12)
+    constants = {"c": np.full(len(X), 3.5), "d": np.full(len(X), "one"), "e": np.full(len(X), True)}
+    np.testing.assert_array_equal(said(name, X, y, constants), plain)
+
+
+def test_constant_covariates_are_still_asked_for(seed):
+    X, y, _ = cases("two", seed)
+    constants = {"c": np.full(len(X), 3.5), "d": np.full(len(X), "one")}
+    model = SelectiveBernoulliNB(k=5).fit(X, y, covariates=constants)
+    assert model.panel().predictor.coding.in_words() == [
+        "c: constant, which changes nothing",
+        "d: one (reference)",
+    ]
+    other = {**constants, "c": np.full(len(X), 4.5)}  # of which training says nothing
+    np.testing.assert_array_equal(
+        model.predict_proba(X, covariates=other),
+        SelectiveBernoulliNB(k=5).fit(X, y).predict_proba(X),
+    )
+    with pytest.raises(ValueError, match="pass covariates= with 'c', 'd'"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="covariate 'c' is missing in 1 of 36 cases"):
+        model.predict(X, covariates={**constants, "c": np.r_[np.nan, np.full(len(X) - 1, 3.5)]})
+    with pytest.raises(ValueError, match=r"without covariates.* or with constant ones"):
+        model.added_value(cv=3)
 
 
 def test_bits_given_covariates_are_numbers(seed):
-    """With a constant covariate and with others: as the model of real-valued features has them."""
+    """As the model of real-valued features has them."""
     X, y, covariates = cases("two", seed, missing=0.1)
     bits = np.where(np.isnan(X), np.nan, X > 0.0)
-    for known in ({"c": np.ones(len(X))}, covariates):
+    for known in ({"age": covariates["age"]}, covariates):
         ours, numbers = (
             model(k=5).fit(bits, y, covariates=known).predict_log_proba(bits, covariates=known)
             for model in (SelectiveBernoulliNB, SelectiveGaussianNB)
         )
         np.testing.assert_allclose(ours, numbers, rtol=0, atol=1e-12)
-    plain = SelectiveGaussianNB(k=5).fit(bits, y).predict_log_proba(bits)
-    known = {"c": np.ones(len(X))}
-    ours = SelectiveBernoulliNB(k=5).fit(bits, y, covariates=known)
-    np.testing.assert_allclose(
-        ours.predict_log_proba(bits, covariates=known), plain, rtol=0, atol=1e-12
-    )
 
 
 @pytest.mark.parametrize("binarize", ["auto", "median", 0.3])

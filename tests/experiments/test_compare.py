@@ -334,6 +334,12 @@ def test_compare_names_what_is_wrong(compared):
     X, y, _ = compared
     with pytest.raises(ValueError, match="methods has 'magic', which is not one of corrected"):
         compare(X, y, k=5, methods=["magic"])
+    for n_splits in (0, 1):
+        with pytest.raises(ValueError, match=f"n_splits={n_splits} leaves no cases to fit to"):
+            compare(X, y, k=5, n_splits=n_splits, methods=OURS)
+    for n_repeats in (-3, 0):
+        with pytest.raises(ValueError, match=f"{n_repeats} repeats give no numbers"):
+            compare(X, y, k=5, n_splits=2, n_repeats=n_repeats, methods=OURS)
     with pytest.raises(ValueError, match="y holds one class only"):
         compare(X, np.zeros(60), k=5)
     with pytest.raises(ValueError, match=r"the smallest with 2 cases \(True\).*n_splits=5"):

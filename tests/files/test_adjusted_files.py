@@ -60,6 +60,37 @@ def test_a_saved_model_predicts_the_same(name, missing, options, tmp_path):
         np.testing.assert_allclose(other[column], mine[column], rtol=0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*(nearly determine|no column is related)")
+@pytest.mark.parametrize("name", ["gaussian", "gaussian, three classes", "bernoulli", "classifier"])
+def test_a_batch_that_is_a_class_is_saved_too(name, tmp_path):
+    """Nothing is left for the features to say, and predictions follow the batch."""
+    model, kind = ESTIMATORS[name]
+    X, y, _ = cases(kind, 1)
+    batch = {"batch": [f"batch of {label}" for label in y]}
+    model = clone(model).fit(X, y, covariates=batch)
+    panel = panel_of(load_model(written(model, tmp_path / "model.json")).predictor)
+    kept = X[:, model.selection_.indices]
+    np.testing.assert_array_equal(
+        panel.predict_proba(kept, covariates=batch), model.predict_proba(X, covariates=batch)
+    )
+    np.testing.assert_array_equal(panel.predict(kept, covariates=batch), y)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "classifier", "regressor"])
+def test_constant_covariates_are_saved_and_asked_for(name, tmp_path):
+    model, kind = ESTIMATORS[name]
+    X, y, _ = cases(kind, 1)
+    known = {"c": np.full(len(X), 3.5), "d": np.full(len(X), "one")}
+    model = clone(model).fit(X, y, covariates=known)
+    panel = panel_of(load_model(written(model, tmp_path / "model.json")).predictor)
+    kept = X[:, model.selection_.indices]
+    np.testing.assert_allclose(
+        predictions(panel, kept, covariates=known), predictions(model, X, covariates=known), 1e-12
+    )
+    with pytest.raises(ValueError, match="pass covariates= with 'c', 'd'"):
+        panel.predict(kept)
+
+
 def test_a_single_feature_with_missing_values_keeps_its_own_geometry(tmp_path):
     """Where its values are known is not where all values are."""
     for name in ("gaussian", "naive regressor"):

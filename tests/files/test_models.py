@@ -734,7 +734,7 @@ def real_document(kind, seed=0, missing=0.05):
                 (kind, "names", ["a", "b", "a"], "names has a name twice"),
             ]
         ],
-        ("gaussian", "event.lam.0.0", 0.0, "event lam has 0.0"),
+        ("gaussian", "event.lam.0.0", -1.0, "event lam has -1.0"),
         ("gaussian", "event.cut", 1e-300, "a cut of about 0"),
         ("gaussian", "event.statistic", "|COR|", "event statistic is '|COR|', not one of 'F'"),
         ("gaussian", "pseudocounts", [1.0, 1.0], "pseudocounts has 2 values where 3"),

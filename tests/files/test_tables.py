@@ -368,6 +368,17 @@ def test_other_text_is_named_with_column_and_row(wrong, features_in_rows, tmp_pa
     assert f"data.csv: column 's3' has {wrong!r} in row 3, which is no number." in str(error.value)
 
 
+def test_all_columns_of_text_are_named_at_once(tmp_path):
+    rows = [["patient", "g1", "site", "g2"], ["p1", 0, "lung", 1], ["p2", 1, "liver", "-"]]
+    path = save(tmp_path / "data.csv", text_of(rows))
+    with pytest.raises(TableError) as error:
+        read_table(path)
+    assert (
+        "column 'patient' has 'p1' in row 2, which is no number; other columns have such cells "
+        "too: 'site', 'g2'. Correct it"
+    ) in str(error.value)
+
+
 @pytest.mark.usefixtures("block")
 def test_a_cell_in_quotes_may_hold_anything(tmp_path):
     rows = [["a\nb", "c,d", "class"], *([i % 2, 1, f'x\n{i % 2},"y"'] for i in range(9))]

@@ -51,6 +51,8 @@ def test_methods_are_rows_and_far_differences_stand_out():
     assert points(losses) == [(DARK, 0.3), (INK, 0.35), (INK, 0.6)]
     assert points(differences) == [(INK, 0.05), (MIDDLE, 0.3)]
     assert [text.get_text() for text in display.axes_[-1].texts] == ["7", "7", "7"]
+    lines = [len(ax.collections) for ax in display.axes_]
+    assert lines == [1, 1, 1, 1, 0]  # through the dots of a row, and not through its number
 
 
 def test_a_broken_promise_stands_out():

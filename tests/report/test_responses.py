@@ -39,6 +39,10 @@ def test_a_page_on_numbers_has_all_its_parts(numbers, page_of_numbers):
     told = [cells[-1] for cells in cells_of(page_of_numbers, "Methods compared")]
     assert told == regression_method_names()
     assert "a &amp; b.csv" in page_of_numbers
+    legends = re.findall(
+        r">(ours|corrected)</text>", section(page_of_numbers, "Coverage and PIT values")
+    )
+    assert legends == ["ours", "ours"]
 
 
 def test_a_page_on_numbers_shows_slopes_and_known_values(numbers, page_of_numbers):
@@ -165,6 +169,17 @@ def test_a_page_on_an_average_over_regressions_has_all_its_parts(averaged):
     assert [int(row) for row in rows] == [size for size in found.corrected.k_weights_ if size]
     assert "linear and quadratic regressions of the response" in section(page, "Method")
     assert "uncorrected" not in page
+
+
+def test_a_skewed_response_is_told(averaged):
+    """Cases left out decide: here the logarithm is far better."""
+    X, y, _ = averaged
+    found = examine_regression(X, np.exp(2.0 * y), regressor=SelectiveRegressor(k=8), **FOLDS)
+    assert found.corrected.response_power_ != 1.0
+    learned = section(without_pictures(found), "What was learned from cases left out")
+    assert "The response is skewed: regressions are of" in learned
+    plain = section(without_pictures(averaged[2]), "What was learned from cases left out")
+    assert "skewed" not in plain
 
 
 def test_cases_that_surprise_come_first(averaged):

@@ -58,6 +58,8 @@ def covariates_form(predictor: Predictor, means: Any) -> list[Form]:
     for column in predictor.coding.columns:
         mean = float(means[place]) if column.kind == "number" else None
         place += len(column.coded_names)
+        if column.kind == "unused":
+            continue
         each.append(
             {
                 "name": column.name,

@@ -8,6 +8,8 @@ from unselected._typing import Floats
 from unselected.files.models import SavedModel
 from unselected.fitted.predictor import kept_features
 
+# Decimals of points, which are added by hand.
+_DECIMALS = 4
 # Random cases that a card is compared on with its model.
 _N_COMPARED = 1000
 
@@ -41,7 +43,8 @@ def score_card(saved: SavedModel) -> ScoreCard:
     if saved.kind != "bernoulli":
         raise ValueError(
             f"a model of the kind {saved.kind!r} has no score card: its features do not add points "
-            "of their own. Fit a model of binary features, --model bernoulli, or export a page."
+            "of their own. Fit a model of binary features, --model bernoulli, or predict with the "
+            "model file."
         )
     if saved.average.is_learned:
         raise ValueError(
@@ -66,10 +69,10 @@ def score_card(saved: SavedModel) -> ScoreCard:
 
 
 def _odds(logs: Floats) -> Floats:
-    """Return log odds by class: of the second of two, or of each from the geometric mean."""
-    if logs.shape[-1] == 2:
-        return np.asarray(logs[..., 1:] - logs[..., :1])
-    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
+    """Return points: log odds of the second of two classes, or of each from the geometric mean."""
+    from_what = logs[..., :1] if logs.shape[-1] == 2 else logs.mean(axis=-1, keepdims=True)
+    points = logs[..., 1:] - from_what if logs.shape[-1] == 2 else logs - from_what
+    return np.asarray(np.round(points, _DECIMALS) + 0.0)  # not -0.0
 
 
 def _difference(predictor: Any, prior: Floats, zeros: Floats, ones: Floats) -> float:

@@ -29,6 +29,12 @@ STANDARD_STREAM = "standard-stream:"
 # What may follow a number of features as another one.
 _NUMBER = re.compile(r"\d[\d.e+]*|auto|loo")
 
+# What the parser says where an argument, or its value, was not given.
+_MISSING = re.compile(r'Command "[^"]*" parameter (\S+) requires an argument\.(.*)')
+_UNUSED = re.compile(r"Unused Tokens: \[(.*)\]\.")
+# Options of several names, among which the name of a table would be lost.
+_TAKING_ALL = ("--covariates", "--always-keep", "--quantiles", "--prevalence")
+
 app = App(
     name="unselected",
     help="Predictive probabilities you can trust after keeping a few features out of many.",
@@ -70,7 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             app(arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         command = " ".join(["unselected", *(error.command_chain or ())])
-        return _fail(error, BAD_USAGE, debug, hint=f"Try '{command} --help'.")
+        hint = f"Try '{command} --help'."
+        return _fail(error, BAD_USAGE, debug, _usage_text(str(error), arguments), hint=hint)
     except KeyboardInterrupt:
         print("unselected: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -113,10 +120,30 @@ class _Warnings:
             print(line, file=sys.stderr)
 
 
-def _fail(error: BaseException, code: int, debug: bool, hint: str = "") -> int:
+def _usage_text(text: str, arguments: Sequence[str]) -> str:
+    """Return an error of the parser; that an argument is missing is said in these words.
+
+    >>> _usage_text('Command "fit" parameter --target requires an argument.', ["fit", "my.csv"])
+    '--target is missing.'
+    >>> _usage_text("Unused Tokens: ['x'].", ["doctor", "x"])
+    "there is no place for 'x'."
+    """
+    text = " ".join(text.split())
+    if unused := _UNUSED.fullmatch(text):
+        return f"there is no place for {unused[1]}."
+    told = _MISSING.match(text)
+    if told is None:
+        return text
+    words = "needs a value" if told[1] in arguments else "is missing"
+    greedy = [option for option in _TAKING_ALL if option in arguments]
+    hint = f" Give it before {greedy[0]}, which takes all names that follow." if greedy else ""
+    return f"{told[1]} {words}.{told[2]}" + ("" if told[1].startswith("-") else hint)
+
+
+def _fail(error: BaseException, code: int, debug: bool, text: str = "", hint: str = "") -> int:
     if debug:
         traceback.print_exc()
-    text = str(error)
+    text = text or str(error)
     if isinstance(error, OSError) and error.filename is not None:  # leaves out the error number
         text = f"{error.filename}: {error.strerror}."
     message = in_shell_words(" ".join(text.split())) or type(error).__name__

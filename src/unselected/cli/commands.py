@@ -18,15 +18,16 @@ from unselected.cli.options import (
     Input,
     KOptions,
     ModelOption,
+    Names,
     Output,
     PriorOption,
     RatesOption,
     ScoreOption,
     Source,
     Speech,
-    Whole,
     options,
 )
+from unselected.cli.whole_numbers import Count, Folds, Jobs, Seed
 
 
 @options
@@ -265,12 +266,12 @@ class CvOptions:
     rates: RatesOption = "uniform"
     score: ScoreOption = "correlation"
     groups: str | None = None
-    splits: Whole | None = None
-    repeats: Whole | None = None
+    splits: Folds | None = None
+    repeats: Count | None = None
     loo: Flag = False
-    method: tuple[str, ...] = ()
-    seed: Whole = 0
-    jobs: Whole | None = None
+    method: Names = ()
+    seed: Seed = 0
+    jobs: Jobs | None = None
     checkpoint: Input | None = None
     speech: Speech = field(default_factory=Speech)
 
@@ -281,7 +282,7 @@ def cv(
     /,
     *,
     source: Source,
-    k: KOptions,
+    k: KOptions = ("auto",),
     options: CvOptions = CvOptions(),  # noqa: B008 - frozen
 ) -> None:
     """Compare this library's model with common alternatives, by repeated cross-validation.
@@ -291,10 +292,9 @@ def cv(
     data
         Table with features and the response; - is stdin.
     k
-        Number of features that each method selects in every fold. With auto or loo, this library's
-        model chooses the number in every fold, by folds or by leave-one-out; the other methods use
-        the number that it chooses with all cases. Several, as in --k 5 20 100 auto, are compared on
-        the same folds; then, by default, only this library's model is run.
+        Number of features that each method selects. With auto or loo this library's model chooses
+        it in every fold, by folds or by leave-one-out; the others use what it chooses with all
+        cases. Several, as in --k 5 20 100 auto, are compared on the same folds, by default only it.
     """
 
 
@@ -321,10 +321,10 @@ class ReportOptions:
     """
 
     choice: Choice = field(default_factory=Choice)
-    splits: Whole = 5
-    repeats: Whole | None = None
-    method: tuple[str, ...] = ()
-    jobs: Whole | None = None
+    splits: Folds = 5
+    repeats: Count | None = None
+    method: Names = ()
+    jobs: Jobs | None = None
     output: Output = "report.html"
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
@@ -377,15 +377,15 @@ class AuditOptions:
 
     before: Input | None = None
     model: AuditModelOption = "auto"
-    k: Whole | None = None
+    k: Count | None = None
     groups: str | None = None
-    splits: Whole = 5
-    permutations: Whole = 19
+    splits: Folds = 5
+    permutations: Count = 19
     alpha: float = 0.05
     picture: str | None = None
     force: Flag = False
-    seed: Whole = 0
-    jobs: Whole = 1
+    seed: Seed = 0
+    jobs: Jobs = 1
     speech: Speech = field(default_factory=Speech)
 
 

@@ -4,7 +4,8 @@ from dataclasses import field
 from typing import Literal
 
 from unselected.cli.loading import done_in
-from unselected.cli.options import Flag, Input, Speech, Whole, options
+from unselected.cli.options import Flag, Input, Speech, options
+from unselected.cli.whole_numbers import Seed
 
 Shell = Literal["bash", "zsh", "fish"]
 CitedWork = Literal["both", "paper", "software"]
@@ -28,7 +29,7 @@ class DemoOptions:
 
     folder: Input = "unselected-demo"
     paper: Flag = False
-    seed: Whole | None = None
+    seed: Seed | None = None
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, dataclass_tr
 from cyclopts import Parameter, Token
 
 from unselected.cli import STANDARD_STREAM
+from unselected.cli.whole_numbers import Count, Seed, whole
 
 SCHEMA = 1
 
@@ -22,23 +23,12 @@ def _path(_: type, tokens: Sequence[Token]) -> str:
     return "-" if value == STANDARD_STREAM else value
 
 
-def _whole(_: type, tokens: Sequence[Token]) -> int:
-    """Return a whole number; int() alone would turn 2.5 into 2."""
-    text = tokens[0].value
-    try:
-        if (number := float(text)).is_integer():
-            return int(number) if "e" in text.lower() or "." in text else int(text)
-    except ValueError:
-        pass
-    raise ValueError(f"{text} is not a whole number.")
-
-
 def _whole_or_word(_: type, tokens: Sequence[Token]) -> "K":
     word = tokens[0].value
     if word in ("auto", "loo"):
         return "auto" if word == "auto" else "loo"
     try:
-        return _whole(int, tokens)
+        return whole(int, tokens)
     except ValueError:
         raise ValueError(f"{word} is neither a whole number nor auto or loo.") from None
 
@@ -77,7 +67,6 @@ FamilyOption = Literal["binary", "genotype"]
 BitScoreOption = Literal["chi2", "mutual_info", "fisher", "odds_ratio", "rate_difference"]
 ValueScoreOption = Literal["welch", "moderated_t", "wilcoxon", "auc", "mean_difference", "volcano"]
 ScoreOption = Literal["correlation"] | BitScoreOption | ValueScoreOption
-Whole = Annotated[int, Parameter(converter=_whole)]
 K = int | Literal["auto", "loo"]
 KOption = Annotated[K, Parameter(converter=_whole_or_word)]
 if TYPE_CHECKING:
@@ -88,8 +77,14 @@ Input = Annotated[FileName, Parameter(converter=_path)]
 Output = Annotated[FileName, Parameter(name=["--output", "-o"], converter=_path)]
 Flag = Annotated[bool, Parameter(negative="")]
 # Several are given one by one; see `one_by_one` of the package.
-KOptions = Annotated[tuple[K, ...], Parameter(converter=_wholes_or_words, negative="")]
-SEVERAL = Parameter(consume_multiple=True, negative="")
+KOptions = Annotated[
+    tuple[K, ...],
+    Parameter(
+        converter=_wholes_or_words, negative="", show_default=lambda k: " ".join(map(str, k))
+    ),
+]
+SEVERAL = Parameter(consume_multiple=True, negative="", show_default=False)
+Names = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 T = TypeVar("T")
 
 
@@ -216,7 +211,7 @@ class Choice:
     model: AnyModelOption = "auto"
     k: KOption | None = None
     threshold: float | None = None
-    preselected_from: Whole | None = None
+    preselected_from: Count | None = None
     always_keep: Annotated[tuple[str, ...], SEVERAL] = ()
     ties: TiesOption = "first"
     prior: PriorOption = "auto"
@@ -227,7 +222,7 @@ class Choice:
     score: ScoreOption = "correlation"
     uncorrected: Flag = False
     variance_shrinkage: float | None = None
-    seed: Whole = 0
+    seed: Seed = 0
 
     def only_paper(self, door: FrontDoor) -> list[str]:
         """Return the given options that only the paper's models have, for this kind of response."""

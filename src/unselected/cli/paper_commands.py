@@ -13,9 +13,9 @@ from unselected.cli.options import (
     PaperDependenceOption,
     PaperPriorOption,
     Speech,
-    Whole,
     options,
 )
+from unselected.cli.whole_numbers import Count, Jobs, Seed
 
 reproduce = App(
     name="reproduce", help="Repeat the paper's experiments.", result_action="return_value"
@@ -48,10 +48,10 @@ class SimulationOptions:
         Overwrite figures.
     """
 
-    replicates: Whole = 3
+    replicates: Count = 3
     quadrature: Quadrature = "exact"
-    seed: Whole = 0
-    jobs: Whole = 1
+    seed: Seed = 0
+    jobs: Jobs = 1
     checkpoint: Input | None = None
     figures: Input | None = None
     force: Flag = False
@@ -103,16 +103,16 @@ class ColonOptions:
     """
 
     data: Input | None = None
-    partitions: Whole = 1
-    k: Whole = 5
+    partitions: Count = 1
+    k: Count = 5
     features: ColonFeatures = "binary"
     quadrature: Quadrature = "exact"
     prior: PaperPriorOption = "common"
     dependence: PaperDependenceOption = "none"
     model: ColonModel = "naive"
-    draws: Whole | None = None
-    seed: Whole = 0
-    jobs: Whole = 1
+    draws: Count | None = None
+    seed: Seed = 0
+    jobs: Jobs = 1
     checkpoint: Input | None = None
     figures: Input | None = None
     force: Flag = False
@@ -147,10 +147,10 @@ class SimulateOptions:
     """
 
     output: Output = "-"
-    cases: Whole = 200
-    features: Whole = 1000
+    cases: Count = 200
+    features: Count = 1000
     concentration: float = 300.0
-    seed: Whole = 0
+    seed: Seed = 0
     force: Flag = False
     speech: Speech = field(default_factory=Speech)
 

@@ -27,6 +27,7 @@ _FLAGS = {
     "correct_selection=False": "--uncorrected",
     "features_in_rows=True": "--features-in-rows",
     "names=False": "--no-names",
+    "the target, the id column or a covariate": "--target, --id or one of --covariates",
 }
 _FLAG = re.compile(rf"\b({'|'.join(_FLAGS)})\b")
 _MODEL = re.compile(rf"\b({'|'.join(_MODELS)})\b")

@@ -40,7 +40,8 @@ class TrainingTable:
     """A validated training set: table, response, classes and column names.
 
     ``y`` holds indices into ``classes``, or numbers where ``classes`` is empty. Covariates that are
-    columns of X have been taken out of it.
+    columns of X have been taken out of it. ``constant`` is the coding of covariates that are all
+    constant: fits are those without covariates, and predictions ask for them.
     """
 
     X: Columns
@@ -48,6 +49,7 @@ class TrainingTable:
     classes: NDArray[Any]
     names: NDArray[Any] | None
     covariates: CodedCovariates | None = None
+    constant: CovariateCoding | None = None
 
     def with_covariates(
         self, values: NDArray[Any], cases: Ints | slice = slice(None)
@@ -75,7 +77,7 @@ class TrainingTable:
     @property
     def coding(self) -> CovariateCoding | None:
         """How covariates become numbers; None where there are none."""
-        return None if self.covariates is None else self.covariates.coding
+        return self.constant if self.covariates is None else self.covariates.coding
 
     @property
     def design(self) -> Design:
@@ -131,6 +133,8 @@ def check_training(
 def adjusted_table(table: TrainingTable, given: CovariateTable) -> TrainingTable:
     """Return a training set with covariates; those that say nothing make no difference."""
     covariates = CodedCovariates.learn(given)
+    if covariates.basis.size == 1:
+        return replace(table, constant=covariates.coding.unused())
     contrasts = max(1, table.classes.size - 1)
     if table.y.size - covariates.basis.size - contrasts < 1:
         raise ValueError(

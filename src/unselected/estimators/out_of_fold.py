@@ -196,8 +196,8 @@ class _AddedValueMethod:
         table, sets = fitting.table, self._sets_of(cv)
         if table.covariates is None:
             raise ValueError(
-                "the model was fitted without covariates, to which features could add: pass them "
-                "to fit, or name columns of X by covariates=."
+                "the model was fitted without covariates, to which features could add, or with "
+                "constant ones: pass some to fit, or name columns of X by covariates=."
             )
         judge = self._judge(table)
         alone = self._without_covariates(fitting)

@@ -310,10 +310,8 @@ class _Learning:
                 real = FittedGaussian(gaussian, moments, event.real, counts, classes, None)
             else:
                 # Given covariates nearly every column with missing values is a pattern of its own.
-                says_nothing = given.covariates.basis.size == 1
-                of_real = event.real if says_nothing else event.real.merged()
                 real = FittedAdjustedGaussian(
-                    gaussian, moments, of_real, *given, counts, classes, None
+                    gaussian, moments, event.real.merged(), *given, counts, classes, None
                 )
         return FittedFamilies(is_binary, binary, real, None, scores.real is not None)
 

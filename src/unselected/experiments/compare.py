@@ -135,6 +135,8 @@ def compare(
     chosen = chosen_methods(methods, known, default_methods(ours, covariates=given))
     if n_splits == "loo" and n_repeats != 1:
         raise ValueError(f"n_repeats={n_repeats} repeats nothing with n_splits='loo': give 1.")
+    if n_splits != "loo" and n_splits < 2:
+        raise ValueError(f"n_splits={n_splits} leaves no cases to fit to: use at least 2.")
     _check_class_sizes(table, n_splits, chosen)
     if groups is not None and n_splits == "loo":
         raise ValueError("groups needs folds: n_splits='loo' leaves out single cases.")

@@ -54,20 +54,29 @@ def best_in_words(
     value, name = getattr(best, field).value, called(best.method)
     if ahead(best) >= 0.0:
         return (
-            f"No other method had a {better} {words} than ours, {own:.3f}; the next was "
-            f"{name} with {value:.3f}."
+            f"No other method had a {better} {words} than ours, {_loss(own)}; the next was "
+            f"{name} with {_loss(value)}."
         )
     ends = f"difference {difference.value:.3f}, {difference.low:.3f} to {difference.high:.3f}"
     if difference.low <= 0.0 <= difference.high:
         return (
-            f"No method had a {better} {words} than ours, {own:.3f}, by more than chance; "
-            f"{name} had {value:.3f} ({ends})."
+            f"No method had a {better} {words} than ours, {_loss(own)}, by more than chance; "
+            f"{name} had {_loss(value)} ({ends})."
         )
     capital = name[0].upper() + name[1:]
     return (
-        f"{capital} had a {better} {words} than ours by more than chance, {value:.3f} against "
-        f"{own:.3f} ({ends})."
+        f"{capital} had a {better} {words} than ours by more than chance, {_loss(value)} against "
+        f"{_loss(own)} ({ends})."
     )
+
+
+def _loss(value: float) -> str:
+    """Return a log loss or log density; one that is not quite 0 is not told as 0.
+
+    >>> _loss(0.0381), _loss(0.0002), _loss(0.0), _loss(-0.8262)
+    ('0.038', '0.0002', '0.000', '-0.826')
+    """
+    return f"{value:.1g}" if 0.0 < abs(value) < 0.0005 else f"{value:.3f}"
 
 
 def _percent(value: float) -> str:

@@ -48,6 +48,8 @@ def run_replicates(
         What the numbers depend on, apart from the number of replicates. A checkpoint made with
         other settings is refused.
     """
+    if n_replicates < 1:
+        raise ValueError(f"{n_replicates} {unit}s give no numbers: there must be at least 1.")
     seeds = np.random.SeedSequence(seed).spawn(n_replicates)
     store = Checkpoints(checkpoint, {**settings, "seed": seed}) if checkpoint else None
     finished = {

@@ -96,18 +96,23 @@ def numbers(
         if np.isinf(values).any():
             place = int(np.argmax(np.isinf(values)))
             row, column = divmod(place, len(columns))
-            raise _no_number(request, columns[column], block.number + row, cells[place])
+            wrong = np.isinf(values).reshape(-1, len(columns)).any(axis=0)
+            wrong[column] = False
+            others = [] if request.features_in_rows else np.array(columns)[wrong].tolist()
+            raise _no_number(request, columns[column], block.number + row, cells[place], others)
     return values.reshape(len(block.cells), len(columns))
 
 
-def _no_number(request: Request, column: str, row: int, text: str) -> TableError:
+def _no_number(
+    request: Request, column: str, row: int, text: str, others: Sequence[str]
+) -> TableError:
     if _DECIMAL_COMMA.fullmatch(text.strip()):
         return request.error(
             f"column {column!r} has {text!r} in row {row}: a comma is a decimal mark only where "
             "semicolons separate the cells. Write numbers with decimal points, and without commas "
             "between thousands, or save the file with semicolons"
         )
-    return request.no_number(column, row, text)
+    return request.no_number(column, row, text, others)
 
 
 def _plain_numbers(cells: list[str]) -> NDArray[Any] | None:

@@ -199,11 +199,14 @@ class Request:
             f"{_listed(known)}{'.' + hint if hint else ''}"
         )
 
-    def no_number(self, column: str, row: int, value: str) -> TableError:
-        """Return the error for a cell of a feature that cannot be read."""
+    def no_number(
+        self, column: str, row: int, value: str, others: Sequence[str] = ()
+    ) -> TableError:
+        """Return the error for a cell of a feature that cannot be read, as some of others."""
+        too = f"; other columns have such cells too: {_listed(others)}" if others else ""
         return self.error(
-            f"column {column!r} has {value!r} in row {row}, which is no number. Correct it, or "
-            "leave it empty if it is missing; a column that is no feature has to be the target, "
+            f"column {column!r} has {value!r} in row {row}, which is no number{too}. Correct it, "
+            "or leave it empty if it is missing; a column that is no feature has to be the target, "
             "the id column or a covariate, or deleted"
         )
 

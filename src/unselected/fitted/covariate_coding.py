@@ -6,7 +6,7 @@ and 1 for every level but the first, the reference.
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -32,7 +32,7 @@ from unselected.fitted.json_checks import (
 
 __all__ = ["CovariateCoding", "CovariateColumn", "CovariateTable"]
 
-Kind = Literal["number", "boolean", "levels"]
+Kind = Literal["number", "boolean", "levels", "unused"]
 
 # Levels that an error lists.
 _MOST_LISTED = 10
@@ -130,7 +130,8 @@ class CovariateColumn:
     Attributes
     ----------
     name : str
-    kind : {"number", "boolean", "levels"}
+    kind : {"number", "boolean", "levels", "unused"}
+        Of "unused" covariates, which are constant beside other constant ones, there is no column.
     levels : tuple of str, int, float or bool
         Of the kind "levels"; the first is the reference.
     """
@@ -159,12 +160,16 @@ class CovariateColumn:
     @property
     def coded_names(self) -> list[str]:
         """The names of the coded columns."""
+        if self.kind == "unused":
+            return []
         if self.kind != "levels":
             return [self.name]
         return [f"{self.name}[{level}]" for level in self.levels[1:]]
 
     def in_words(self) -> str:
         """Return the coding in words."""
+        if self.kind == "unused":
+            return f"{self.name}: constant, which changes nothing"
         if self.kind != "levels":
             return f"{self.name}: {self.kind}"
         reference, *others = map(str, self.levels)
@@ -173,6 +178,8 @@ class CovariateColumn:
     def encode(self, table: CovariateTable) -> Floats:
         """Return the coded columns of new cases, shape (n, columns)."""
         given = _Values.of(table, self.name)
+        if self.kind == "unused":
+            return np.empty((len(given.values), 0))
         if self.kind == "levels":
             return self._treatment(given)
         if self.kind == "boolean":
@@ -249,6 +256,15 @@ class CovariateCoding:
     def learn(cls, table: CovariateTable) -> Self:
         """Return the coding of the covariates of the training cases."""
         return cls(tuple(CovariateColumn.learn(table, name) for name in table.names))
+
+    def unused(self) -> Self:
+        """Return the coding of covariates that are all constant: there are no coded columns."""
+        return type(self)(
+            tuple(
+                column if column.kind == "levels" else replace(column, kind="unused")
+                for column in self.columns
+            )
+        )
 
     @property
     def names(self) -> list[str]:

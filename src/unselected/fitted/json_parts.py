@@ -38,9 +38,9 @@ _MOST_PATTERNS = 10**6
 _MOST_REFINEMENT, _MOST_REAL_REFINEMENT = 64, 4
 # Numbers computed from priors beyond these bounds lose all digits.
 _LEAST_PRIOR, _LARGEST_PRIOR = 1e-9, 1e9
-# Sums of squares as training allows them, and lam of an event.
+# Sums of squares as training allows them, and lam of an event: 0 where covariates are the classes.
 LEAST_SQUARES, LARGEST_SQUARES = 1e-280, 1e280
-_LEAST_LAM, _LARGEST_LAM = 1e-12, 2e6
+_LEAST_LAM, _LARGEST_LAM = 0.0, 2e6
 
 _CLASS_TYPES: dict[str, tuple[type, Any]] = {
     "str": (str, object),

@@ -111,8 +111,9 @@ class MethodsDisplay(PanelsDisplay):
         return self
 
     def _draw(self, ax: Axes, measure: Measure) -> None:
-        places = method_rows(ax, [row.method for row in self.rows])
-        if measure.field == "features_needed":
+        is_text = measure.field == "features_needed"  # which a line would strike out
+        places = method_rows(ax, [row.method for row in self.rows], lines=not is_text)
+        if is_text:
             self._draw_numbers(ax, places.tolist())
         else:
             if measure.is_difference:
@@ -124,7 +125,7 @@ class MethodsDisplay(PanelsDisplay):
                     _draw_estimate(ax, place, estimate, _color(row.method, estimate, measure))
         ax.set_title(measure.words, fontsize=SMALL + 0.5)
         ax.tick_params(axis="x", labelsize=SMALL)
-        ax.locator_params(axis="x", nbins=4) if measure.field != "features_needed" else None
+        ax.locator_params(axis="x", nbins=4) if not is_text else None
         tidy(ax)
         ax.spines["left"].set_visible(False)
 

@@ -71,13 +71,15 @@ _OTHER_STYLES = (
 def styles_of(names: Iterable[str]) -> dict[str, Style]:
     """Return a style for each name: its own for a method of the paper, else the next free one.
 
-    >>> sorted(styles_of(["corrected", "mine"]))
-    ['corrected', 'mine']
+    >>> styles = styles_of(["ours", "mine"])
+    >>> sorted(styles), styles["ours"] == METHOD_STYLES["corrected"]
+    (['mine', 'ours'], True)
     """
     names = list(names)
-    others = [name for name in names if name not in METHOD_STYLES]
+    own = METHOD_STYLES | {method_label(name): style for name, style in METHOD_STYLES.items()}
+    others = [name for name in names if name not in own]
     spare = {name: _OTHER_STYLES[i % len(_OTHER_STYLES)] for i, name in enumerate(others)}
-    return {name: METHOD_STYLES.get(name) or spare[name] for name in names}
+    return {name: own.get(name) or spare[name] for name in names}
 
 
 def tidy(ax: Axes) -> None:
@@ -196,18 +198,20 @@ def method_label(method: str) -> str:
     return _LABELS.get(method, method)
 
 
-def method_rows(ax: Axes, methods: Sequence[str]) -> Floats:
+def method_rows(ax: Axes, methods: Sequence[str], *, lines: bool = True) -> Floats:
     """Give each method a row, the first at the top, with its label; return the heights."""
-    return named_rows(ax, [method_label(method) for method in methods])
+    return named_rows(ax, [method_label(method) for method in methods], lines=lines)
 
 
-def named_rows(ax: Axes, names: Sequence[str]) -> Floats:
+def named_rows(ax: Axes, names: Sequence[str], *, lines: bool = True) -> Floats:
     """Give each name a row, the first at the top, on a faint line; return the heights."""
     places = np.arange(len(names), dtype=np.float64)[::-1]
     ax.set_yticks(places.tolist(), [shortened(name) for name in names], fontsize=SMALL)
     ax.set_ylim(-0.7, len(names) - 0.3)
     ax.tick_params(axis="y", length=0)
-    ax.hlines(places, 0, 1, transform=ax.get_yaxis_transform(), color=PALE, linewidth=0.6, zorder=0)
+    if lines:
+        across = ax.get_yaxis_transform()
+        ax.hlines(places, 0, 1, transform=across, color=PALE, linewidth=0.6, zorder=0)
     return places
 
 

@@ -79,7 +79,7 @@ class ClassPictures:
         """Return expected and actual error rates of all methods."""
         return (
             "Promised and actual error of cases left out. Where a diamond is left of the bar, "
-            "probabilities are overconfident.",
+            "probabilities are overconfident; right of it, underconfident.",
             PromisedActualDisplay.from_errors(self.rows.values(), self.y.size),
         )
 

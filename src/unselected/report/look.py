@@ -51,18 +51,22 @@ figure svg{width:100%;height:auto;display:block}
 figure svg text{fill:var(--ink)}
 figure.wide{overflow-x:auto}figure.wide svg{min-width:44rem}
 figcaption{font-size:.85rem;color:var(--muted);margin-top:.2rem;max-width:60rem}
-table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--pale);vertical-align:top}
+table{border-collapse:collapse;font-size:.8rem;font-variant-numeric:tabular-nums}
+th,td{padding:.2rem .35rem;text-align:right;border-bottom:1px solid var(--pale);vertical-align:top}
 th{vertical-align:bottom}th:first-child,td:first-child{text-align:left}td+td{white-space:nowrap}
+.sortable td:last-child{white-space:normal}
 .sortable th{cursor:pointer}.sortable th:focus-visible{outline:2px solid var(--dark)}
 th[aria-sort=ascending]::after{content:" \\2191"}th[aria-sort=descending]::after{content:" \\2193"}
 .table{overflow-x:auto}
 summary{cursor:pointer;font-size:.9rem;margin:.5rem 0;color:var(--dark)}
+@media(max-width:46rem){figure.wide svg{margin-bottom:.3rem}
+figure.wide figcaption{position:sticky;left:0}
+figure.wide figcaption::before{content:"\\2190\\2192 Move the picture sideways to see all of it. "}}
 @media(max-width:40rem){th+th{min-width:9rem}.verdict p{font-size:1.05rem}}
 @media print{:root{color-scheme:light}body{max-width:none;font-size:10pt;padding:0}
 figure,tr{break-inside:avoid}h2{break-after:avoid}
 .row{grid-template-columns:repeat(2,1fr)}.verdict+.row{grid-template-columns:repeat(3,1fr)}
-details:not([open]){display:none}
+details:not([open]),section.folded:not(:has([open])){display:none}
 figure.wide,.table{overflow:visible}figure.wide svg{min-width:0}}
 """
 )

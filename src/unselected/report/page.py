@@ -41,7 +41,10 @@ def page(title: str, first: FirstScreen, sections: Sequence[tuple[str, str]]) ->
     """Return a whole page: what the numbers mean, and HTML by its headings."""
     cautions = "".join(f"<li>{escape(caution)}</li>" for caution in first.cautions)
     verdict = "".join(map(paragraph, first.verdict)) + (f"<ul>{cautions}</ul>" if cautions else "")
-    body = "".join(f"<section><h2>{name}</h2>{content}</section>" for name, content in sections)
+    body = "".join(
+        f"<section{_kind_of_section(content)}><h2>{name}</h2>{content}</section>"
+        for name, content in sections
+    )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -50,6 +53,13 @@ def page(title: str, first: FirstScreen, sections: Sequence[tuple[str, str]]) ->
         f'<section class="verdict"><h2>Verdict</h2>{verdict}</section>{pictures(first.figures)}'
         f"{body}<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def _kind_of_section(content: str) -> str:
+    """Mark a section that shows nothing but words while it is folded: it is not printed."""
+    shown = content.partition("<details>")[0]
+    is_folded = shown != content and "<svg" not in content and "<table" not in shown
+    return ' class="folded"' if is_folded else ""
 
 
 def paragraph(text: str) -> str:
@@ -131,12 +141,12 @@ def decimals(value: float) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with four digits, for numbers of any size.
+    """Return a number with four digits, or all those before the point, for numbers of any size.
 
-    >>> digits(0.25), digits(0.000123456), digits(12.3456)
-    ('0.2500', '0.0001235', '12.35')
+    >>> digits(0.25), digits(0.000123456), digits(12.3456), digits(3234.4), digits(11158.7)
+    ('0.2500', '0.0001235', '12.35', '3234', '11159')
     """
-    return f"{value:#.4g}"
+    return f"{value:.0f}" if 999.95 <= abs(value) < 1e7 else f"{value:#.4g}"
 
 
 def with_interval(estimate: Estimate, show: Callable[[float], str] = digits) -> str:

@@ -123,11 +123,12 @@ class AverageOfRegressions:
         }
         kinds = [kind for kind in _KINDS if any(weight[size, kind] for size in sizes)]
         rows = [(str(size), *(percent(weight[size, kind]) for kind in kinds)) for size in sizes]
+        skewed = "" if fitted.transform is None else f"{fitted.transform.in_words} "
         words = (
             f"What is known without features has weight {percent(fitted.prior.null)}, a wide "
             "distribution for responses that fit nothing "
-            f"{100.0 * fitted.prior.outlier:.1f} %. {_SEEN[fitted.marginals]} The table has the "
-            "weights of the regressions."
+            f"{100.0 * fitted.prior.outlier:.1f} %. {_SEEN[fitted.marginals]} {skewed}The table "
+            "has the weights of the regressions."
         )
         header = ("features", *(f"weight: {_KINDS[kind]}" for kind in kinds))
         return paragraph(words) + table(header, rows)

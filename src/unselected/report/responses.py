@@ -322,7 +322,7 @@ def _calibration(findings: RegressionFindings) -> str:
     methods = [name for name in findings.own.pictured if name in findings.predictions]
     columns = [_numbers(findings.predictions[method].summary(findings.y)) for method in methods]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
-    pits = {method: findings.predictions[method].pit for method in methods}
+    pits = {method_label(method): findings.predictions[method].pit for method in methods}
     figures: list[Figure] = [
         (
             "PIT values: the predicted probability of a response of at most the observed one. If "

@@ -153,6 +153,36 @@ def test_it_reads_on_a_phone(opened):
     assert all(picture.bounding_box()["width"] <= 375 for picture in inside)
 
 
+def test_a_picture_that_goes_on_says_so_on_a_phone(opened):
+    page, _ = opened
+    captions = page.locator("figure.wide figcaption").all()
+    said = "e => getComputedStyle(e, '::before').content"
+    assert captions
+    for width in (1280, 375):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert all(("sideways" in each.evaluate(said)) == (width == 375) for each in captions)
+
+
+def test_the_table_of_methods_is_not_cut_off_on_a_screen(opened):
+    page, _ = opened
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_all(page)
+    shown = page.locator("section", has_text="Methods compared").locator(".table").first
+    assert shown.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
+def test_no_heading_is_printed_with_nothing_below_it(opened):
+    page, _ = opened
+    page.emulate_media(media="print")
+    for section in page.locator("section:visible").all():
+        assert section.locator("svg:visible, table:visible, p:visible").count() > 0
+    settings = page.locator("section", has=page.locator("summary", has_text="Settings"))
+    assert not settings.is_visible()
+    open_all(page)
+    assert settings.is_visible()
+    page.emulate_media(media="screen")
+
+
 def open_all(page):
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
 
