@@ -209,11 +209,13 @@ THRESHOLDS = {
 }
 
 
-def selections(scores, score, rule):
-    """Every selection that the rule can make."""
+def selections(scores, score, rule, table):
+    """Every selection that the rule can make; with ties, by as many seeds as find them all."""
     if rule == "threshold":
         return [keep_above(scores, THRESHOLDS[score], NONE)]
-    seeds = range(12 if rule == "random" else 1)
+    values = [ORACLES[score](*column) for column in table]
+    tied = values.count(max(values)) > 1
+    seeds = range((12 if tied else 2) if rule == "random" else 1)
     return [keep_top(scores, 1, rule, NONE, np.random.default_rng(seed)) for seed in seeds]
 
 
@@ -225,8 +227,9 @@ def test_probabilities_of_all_outcomes_sum_to_one(rule, outcome):
     orders, model = orders_of(sizes), model_of(sizes, "uniform")
     total, known, seen = 0.0, {}, set()
     for table in product(orders, repeat=3 if sum(sizes) == 3 else 2):
-        scores = scores_of(sizes, [(ones, sizes) for ones in table], score, "uniform")
-        for selection in selections(scores, score, rule):
+        columns = [(ones, sizes) for ones in table]
+        scores = scores_of(sizes, columns, score, "uniform")
+        for selection in selections(scores, score, rule, columns):
             kept = tuple(table[j] for j in selection.indices)
             outcome = tuple(selection.indices.tolist()), kept
             if outcome in seen:
