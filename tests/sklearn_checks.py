@@ -13,7 +13,7 @@ def name_of(check):
 
 
 def in_turn(estimators):
-    """Yield each check with one of the estimators to which it applies, as parameters of a test.
+    """Return each check with one of the estimators to which it applies, as parameters of a test.
 
     Estimators take turns, so that each has its share of checks of every sort.
     """
@@ -21,6 +21,8 @@ def in_turn(estimators):
     for estimator in estimators:
         for own, check in estimator_checks_generator(estimator):
             having.setdefault(name_of(check), []).append((own, check))
-    for place, (name, found) in enumerate(having.items()):
-        estimator, check = found[place % len(found)]
-        yield pytest.param(estimator, check, id=f"{type(estimator).__name__}-{name}")
+    chosen = [found[place % len(found)] for place, found in enumerate(having.values())]
+    return [
+        pytest.param(estimator, check, id=f"{type(estimator).__name__}-{name}")
+        for name, (estimator, check) in zip(having, chosen, strict=True)
+    ]

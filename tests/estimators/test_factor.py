@@ -25,7 +25,7 @@ pytestmark = [
     ("estimator", "check"),
     in_turn(
         [
-            SelectiveFactorRegressor(k=1, **SHORT | {"n_draws": 4, "n_warmup": 1}),
+            SelectiveFactorRegressor(k=1, **SHORT),
             SelectiveFactorClassifier(k=1, **SHORT | {"n_draws": 4, "n_warmup": 1}),
         ]
     ),
