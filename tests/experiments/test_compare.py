@@ -252,7 +252,7 @@ def test_missing_values_are_filled_in_for_the_usual_methods_only(seed):
 
 
 def test_missing_bits_are_filled_in_for_the_usual_methods_only(seed):
-    X, y = three_classes(seed, p=8)
+    X, y = three_classes(seed, n=30, p=8)
     X = with_holes(X, seed)
     usual = "SelectKBest + BernoulliNB"
     ours = SelectiveBernoulliNB(k=4, binarize=0.25)
@@ -301,8 +301,9 @@ def test_columns_always_kept_may_be_named():
 def test_each_case_is_left_out(options, seed):
     """Ours in one pass, or n fits for k="loo"; the usual methods by n fits."""
     rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(10) % 2)
-    X = rng.normal(size=(10, 6))
+    n = 8 if options["k"] == "loo" else 10
+    y = rng.permutation(np.arange(n) % 2)
+    X = rng.normal(size=(n, 6))
     X[:, :3] += y[:, np.newaxis]
     ours, usual = SelectiveGaussianNB(**options), "SelectKBest + GaussianNB"
     records = compare(
