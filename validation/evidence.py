@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 from calibration_of_real_features import class_replicate, line_replicate
 from calibration_under_selection import Replicate, replicate
-from real_data import print_lymphoma
+from real_data import print_colon, print_lymphoma
 from scipy import stats
 
 from unselected import SelectiveBernoulliNB, __version__
@@ -134,6 +134,7 @@ def main() -> None:
     calibration_of_real_features(max(10, round(2000 * options.scale)), options.seed)
     simulation(max(1, round(50 * options.scale)), options.seed)
     print_lymphoma(options.seed)
+    print_colon()
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def test_other_values_are_named(capsys):
 @pytest.mark.slow
 @pytest.mark.usefixtures("cases", "no_pictures")
 def test_the_report_speaks_of_copies():
-    few = ("--k", "2", "--splits", "2", "--repeats", "1")
+    few = ("--k", "2", "--splits", "2", "--repeats", "1", "--method", "corrected")
     assert main(["report", "train.csv", *ASKED[:4], *few, "-o", "report.html"]) == 0
     with open("report.html", encoding="utf-8") as file:
         assert "copies in control" in file.read()

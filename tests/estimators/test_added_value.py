@@ -76,6 +76,7 @@ def test_classes_are_judged_by_fits_to_the_other_cases(model):
     assert added.covariates == ("age", "sex")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", REGRESSORS, ids=lambda model: type(model).__name__)
 def test_responses_are_judged_by_fits_to_the_other_cases(model):
     X, _, y, Z = simulated()

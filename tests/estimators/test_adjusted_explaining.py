@@ -1,5 +1,7 @@
 """Panels, intervals, explanations and effects of models with covariates."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from adjusted_cases import ESTIMATORS, cases, predictions, some
@@ -16,7 +18,9 @@ CLASSES = [name for name, (_, kind) in ESTIMATORS.items() if kind != "line"]
 NEW = slice(0, 6)
 
 
+@cache
 def fitted(name, missing=0.0, **options):
+    """A model that tests share, two tables of new cases, and all cases."""
     model, kind = ESTIMATORS[name]
     X, y, covariates = cases(kind, 3, missing=missing)
     model = clone(model).set_params(**options).fit(X, y, covariates=covariates)

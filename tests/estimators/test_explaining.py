@@ -160,6 +160,7 @@ def test_intervals_are_nested_and_hold_their_share(kind, seed):
     assert np.mean(share) == pytest.approx(0.95, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["three", "binary, sparse"])
 def test_intervals_of_tempered_probabilities(kind, seed):
     """Each node with each worth of evidence, in a loop; the twin leaves the worth out."""

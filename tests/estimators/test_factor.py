@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import in_turn
 
 from unselected import SelectiveFactorClassifier, SelectiveFactorRegressor, SelectiveGaussianNB
 from unselected.models.factor import FactorModel
@@ -21,11 +21,14 @@ pytestmark = [
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    [
-        SelectiveFactorRegressor(k=1, **SHORT),
-        SelectiveFactorClassifier(k=1, **SHORT | {"n_draws": 4, "n_warmup": 1}),
-    ]
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    in_turn(
+        [
+            SelectiveFactorRegressor(k=1, **SHORT),
+            SelectiveFactorClassifier(k=1, **SHORT | {"n_draws": 4, "n_warmup": 1}),
+        ]
+    ),
 )
 def test_yielded_checks(estimator, check):
     check(estimator)

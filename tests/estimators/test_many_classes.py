@@ -24,6 +24,7 @@ def by_transform(monkeypatch):
         monkeypatch.setattr(module, "is_tabulated", lambda _: False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"rates": "given"}, {"ties": "random"}, {"prior": "sparse"}],
@@ -41,6 +42,7 @@ def test_the_transform_changes_no_prediction(parameters, monkeypatch, seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", ["uniform", "given"])
 def test_smoothed_sums_change_little(rates, monkeypatch, tmp_path, seed):
     """No more than they say; and nothing is lost in a model file."""

@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import in_turn
 
 from unselected import (
     SelectiveBernoulliNB,
@@ -17,13 +17,19 @@ from unselected import (
 pytestmark = pytest.mark.usefixtures("few_folds")
 
 # Every option of the selection is in one of these, and every kind of statistics of the columns.
-ESTIMATORS = [
-    SelectiveBernoulliNB(threshold=0.05, binarize="median", quadrature="paper"),
-    SelectiveBernoulliNB(k=1, ties="random", random_state=0, rates="given"),
-    SelectiveClassifier(k=None, marginals="raw", dependence="none"),
-    SelectiveGaussianNB(dependence="tempered"),
-    SelectiveNaiveRegressor(preselected_from=20),
-    SelectiveRegressor(k=None, marginals="raw", dependence="none"),
+PAIRS = [
+    (
+        SelectiveBernoulliNB(threshold=0.05, binarize="median", quadrature="paper"),
+        SelectiveBernoulliNB(k=1, ties="random", random_state=0, rates="given"),
+    ),
+    (
+        SelectiveClassifier(k=None, marginals="raw", dependence="none"),
+        SelectiveGaussianNB(dependence="tempered"),
+    ),
+    (
+        SelectiveNaiveRegressor(preselected_from=20),
+        SelectiveRegressor(k=None, marginals="raw", dependence="none"),
+    ),
 ]
 # Options of the models that take longer.
 DEARER = [
@@ -33,7 +39,7 @@ DEARER = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.parametrize(("estimator", "check"), [each for pair in PAIRS for each in in_turn(pair)])
 @pytest.mark.filterwarnings("ignore:No feature has an? .* above")
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_yielded_checks(estimator, check):

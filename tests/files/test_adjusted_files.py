@@ -33,6 +33,7 @@ def fitted(name, missing=0.0, **options):
     return clone(model).set_params(**options).fit(X, y, covariates=covariates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "missing", "options"),
     [

@@ -363,7 +363,8 @@ def misses(law, truth):
     size = truth.size
     below = np.broadcast_to(law.cdf(np.zeros((law.mean.size, 1))), truth.shape)
     null = np.broadcast_to(law.null[:, None], truth.shape)
-    to, before = law.cdf(truth) + null * (truth >= 0.0), law.cdf(truth) + null * (truth > 0.0)
+    related = law.cdf(truth)
+    to, before = related + null * (truth >= 0.0), related + null * (truth > 0.0)
     outside, counted = 0.0, 0
     for tail, out in [(0.05, to < 0.05), (0.95, before > 0.95)]:
         exact = (null < 1e-6) | (below > tail) | (below + null < tail)

@@ -1,5 +1,6 @@
 """Calibration under selection with covariates: what `make validate` does with many replicates."""
 
+import covariates
 import numpy as np
 import pytest
 from covariates import METHODS, judge_classes, judge_responses
@@ -9,8 +10,9 @@ from scipy import stats
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* outside of their training range")
 @pytest.mark.parametrize("judge", [judge_classes, judge_responses])
-def test_calibrated_under_selection_and_the_wrong_twins_are_not(judge, seed):
+def test_calibrated_under_selection_and_the_wrong_twins_are_not(judge, seed, monkeypatch):
     """Ranks of the true tau, for the right method and three that forget something."""
+    monkeypatch.setattr(covariates, "N_TEST", 20)
     rng = np.random.default_rng([seed, 17])
     found = [judge(rng) for _ in range(20)]
     ranks = np.array([one.ranks for one in found])

@@ -99,7 +99,7 @@ def dense_probability(counts, omitted, cut, rows, b):
     pairs = list(zip(counts.I0.tolist(), counts.I1.tolist(), strict=True))
     values = oracle.all_cor_squared(n0, n1)
     mask = np.array([[values[i, j] <= cut for j in range(n1 + 1)] for i in range(n0 + 1)])
-    t = np.linspace(np.log(1e-5), np.log(1e9), 2001)
+    t = np.linspace(np.log(1e-5), np.log(1e9), 1001)
     log_mass = oracle.log_prior(np.exp(t), 0.5, b) + t + np.log(t[1] - t[0])
     log_mass[-1] = np.logaddexp(log_mass[-1], np.log(gammainc(0.5, b / np.exp(t[-1]))))
     log_terms = np.empty((t.size, len(rows), 2))
@@ -115,6 +115,7 @@ def dense_probability(counts, omitted, cut, rows, b):
     return joint[:, 1] / joint.sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gamma", "rate", "omitted"),
     [

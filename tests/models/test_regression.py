@@ -285,7 +285,7 @@ def moments_and_density(posterior, X, y):
 )
 def test_few_nodes_predict_what_all_nodes_predict(missing, tau, grouped, seed, monkeypatch):
     tolerance = 1e-9 if grouped else 1e-11
-    posterior, *_, X_new, y_new = fitted(6, seed, n=60, tau=tau, missing=missing)
+    posterior, *_, X_new, y_new = fitted(6, seed, n=40, tau=tau, missing=missing)
     posterior = two_groups(posterior) if grouped else posterior
     rows = np.vstack([X_new, 30.0 * X_new[:1]])  # the last is far out
     y = np.append(y_new, y_new[:1])

@@ -117,6 +117,7 @@ def test_a_score_that_is_rounded_downwards_is_wrong(monkeypatch):
         assert (abs(error) > 2.0 * found.error) == wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "n_drawn"),
     [((40,) * 10, 300_000), ((30, 40, 50, 60, 65, 70, 80, 90, 105, 120), 1_000_000)],

@@ -182,6 +182,7 @@ def test_fewer_sums_are_counted_where_classes_are_of_equal_sizes():
     assert max(n_sums((1800,) * 3), n_sums((200,) * 4), n_sums((100,) * 5)) < MOST_SUMS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [170, 300])
 def test_three_classes_of_many_cases(n):
     """More vectors of counts than a table may have; some features are strong."""

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from unselected.cli import main
 from unselected.experiments import ColonRecord, simulation, simulation_data
@@ -134,6 +135,8 @@ def test_the_command_writes_pictures(tmp_path, records, monkeypatch, capsys):
     data = simulation_data(0, **SMALL)
     monkeypatch.setattr("unselected.cli.paper.simulation", lambda *_, **__: records)
     monkeypatch.setattr("unselected.cli.figures.simulation_data", lambda *_, **__: data)
+    save = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda *given, **how: save(*given, **how | {"dpi": 20}))
     folder = tmp_path / "new" / "figures"
     assert main(["reproduce", "simulation", "--figures", str(folder)]) == 0
     assert f"written to {folder / 'figure1.png'}" in capsys.readouterr().err

@@ -223,11 +223,11 @@ class _Learning:
             learned = Weighed.learn(fits, y, self.n_divisions, powered=powered)
             members[marginals].append(learned)
         chosen = preferred(members)
-        kept = normalized(members[chosen])
-        stack, selection = self._stack(kept, columns, chosen)
+        averaged = normalized(members[chosen])
+        stack, selection = self._stack(averaged, columns, chosen)
         if powered:
             asked = np.concatenate([y[left.asked] for left in self.sets[1:]])
-            stack = replace(stack, power=power_of_average(kept, asked))
+            stack = replace(stack, power=power_of_average(averaged, asked))
         chosen_scores = scores[self.marginals.index(chosen)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 

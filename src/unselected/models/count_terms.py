@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import log
 from typing import Literal, Protocol
 
@@ -198,16 +199,24 @@ class CountTerms:
         logs = None
         omission, sums_of_vectors = self.omission, self._rule()
         sums = None if omission is None else omission.start()
-        for nodes, *tables in self.law.pmf_blocks(u):
-            theta, weights = self.law.theta[nodes], self.law.weights[nodes]
-            functions = theta_functions(theta, self.ploidy)
-            part = sums_of_vectors(tables, np.vstack([weights, weights * functions]))
+        blocks = zip(self._weights, self.law.pmf_blocks(u), strict=True)
+        for weights_of_means, (_, *tables) in blocks:
+            part, weights = sums_of_vectors(tables, weights_of_means), weights_of_means[0]
             logs = part if logs is None else np.logaddexp(logs, part)
             if omission is not None and sums is not None:
                 omission.add(sums, [pmf for _, pmf in tables], weights)
         told = None if omission is None or sums is None else omission.finish(sums, u)
         assert logs is not None  # there is at least one node
         return Terms(logs[0], np.exp(logs[1:] - logs[0]), told)
+
+    @cached_property
+    def _weights(self) -> list[Floats]:
+        """For each block of nodes the weights, and below them those of functions of theta."""
+        return [
+            np.vstack([weights, weights * theta_functions(theta, self.ploidy)])
+            for nodes in self.law.tables.blocks
+            for theta, weights in [(self.law.theta[nodes], self.law.weights[nodes])]
+        ]
 
     def _rule(self) -> "Callable[[list[tuple[Floats, Floats]], Floats], Floats]":
         """Return how the nodes of theta are summed for the vectors of counts."""

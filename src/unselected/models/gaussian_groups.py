@@ -143,10 +143,10 @@ def _mixtures(
 
 def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Floats) -> LogLikelihood:
     """Return the log likelihood as a function of the fraction, given those of each feature."""
-    log_ratio, log_null = related - null, float(null.sum())
+    log_kept, log_null = log_product(related - null), float(null.sum())
 
     def log_likelihood(pi: Fractions) -> Floats:
-        total = log_product(pi, log_ratio) + log_null
+        total = log_kept(pi) + log_null
         if not event.n_omitted:
             return total
         each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])

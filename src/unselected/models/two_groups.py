@@ -316,21 +316,38 @@ def log_each(pi: Fractions, log_ratio: Floats) -> Floats:
     return np.asarray(np.log(parts, out=parts))
 
 
-def log_product(pi: Fractions, log_ratio: Floats) -> Floats:
-    """Return the sum over features of `log_each`, with one logarithm for many factors."""
-    result = np.zeros(pi.log_related.shape)
+def log_product(log_ratio: Floats) -> LogLikelihood:
+    """Return the sum over features of `log_each`, as a function of pi.
+
+    There is one logarithm for many factors.
+
+    >>> quarter = Fractions(np.log([0.25]), np.log([0.75]))
+    >>> np.exp(log_product(np.log([5.0, 3.0]))(quarter)).round(12).tolist()
+    [3.0]
+    """
     size = np.abs(log_ratio)
     # A factor is between 1 and its ratio, whatever pi is.
     part = np.floor(np.cumsum(size) / (0.5 * _ROOM))
     starts = np.flatnonzero(np.diff(part, prepend=-1.0)).tolist()
-    for start, stop in pairwise([*starts, size.size]):
-        if np.max(size[start:stop]) > 0.5 * _ROOM:
-            result += log_each(pi, log_ratio[start:stop]).sum(axis=1)
-            continue
-        parts = np.multiply.outer(np.exp(log_ratio[start:stop]), np.exp(pi.log_related))
-        parts += np.exp(pi.log_rest)
-        result += np.log(np.multiply.reduce(parts, axis=0))
-    return result
+    ranges = [slice(*ends) for ends in pairwise([*starts, size.size])]
+    large = [np.max(size[each]) > 0.5 * _ROOM for each in ranges]
+    ratios = [
+        log_ratio[each] if far else np.exp(log_ratio[each])
+        for each, far in zip(ranges, large, strict=True)
+    ]
+
+    def log_likelihood(pi: Fractions) -> Floats:
+        result = np.zeros(pi.log_related.shape)
+        for ratio, far in zip(ratios, large, strict=True):
+            if far:
+                result += log_each(pi, ratio).sum(axis=1)
+                continue
+            parts = np.multiply.outer(ratio, np.exp(pi.log_related))
+            parts += np.exp(pi.log_rest)
+            result += np.log(np.multiply.reduce(parts, axis=0))
+        return result
+
+    return log_likelihood
 
 
 def log_products(

@@ -7,6 +7,7 @@ enough, and no table over all (I0, I1) is built.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,13 @@ class OmittedCounts:
 
     start: Ints
     stop: Ints
+
+    @cached_property
+    def selected(self) -> tuple[int, Ints]:
+        """The first I1 with selected counts on the positive side, and start from there on."""
+        # start increases with I1. On the positive side exactly the I0 below it are selected.
+        first = int(np.searchsorted(self.start, 1))
+        return first, self.start[first:]
 
     @classmethod
     def at_most(cls, cut: Fraction, n0: int, n1: int) -> "OmittedCounts":
@@ -75,12 +83,11 @@ def selected_probabilities(
     -------
     probabilities : array of shape (sets,)
     """
-    # start increases with I1. On the positive side exactly the I0 below it are selected.
     cumulative = _cumulate(pmf0[:, : max((omitted.start[-1] for omitted in sets), default=0)])
     selected = np.empty(len(sets))
     for j, omitted in enumerate(sets):
-        first = int(np.searchsorted(omitted.start, 1))
-        up_to_start = cumulative[:, omitted.start[first:]]
+        first, start = omitted.selected
+        up_to_start = cumulative[:, start]
         selected[j] = weights @ np.einsum("ij,ij->i", pmf1[:, first:], up_to_start)
     return 2.0 * selected
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from unselected.experiments import (
 from unselected.experiments.added_value import can_tell_added_value
 from unselected.experiments.folds import OURS, by_method
 from unselected.experiments.usual_classifiers import FREQUENCIES, OurClassifier
+from unselected.fitted.effects import FeatureEffects
 from unselected.plots.methods import CLASS_MEASURES
 from unselected.plots.style import method_label
 from unselected.report.averages import AverageOfModels
@@ -99,6 +101,11 @@ class Findings:
 
     stability: Stability | None = None
 
+    @cached_property
+    def effects(self) -> FeatureEffects:
+        """The effects of the kept features, which several pictures show."""
+        return self.corrected.feature_effects()
+
     @property
     def pictures(self) -> ClassPictures:
         """The pictures of the cross-validated probabilities."""
@@ -145,7 +152,7 @@ class Findings:
     def _feature_figures(self, which: slice) -> list[Figure]:
         labels = self.pictures.labels
         between = f"{labels[1]} less {labels[0]}" if len(labels) == 2 else ""
-        return features_pictures(self.corrected, self.names, between, which=which)
+        return features_pictures(self.corrected, self.effects, self.names, between, which=which)
 
     def sections(self) -> list[tuple[str, str]]:
         """Return the headings below the first screen, and the HTML under each."""
@@ -168,7 +175,7 @@ class Findings:
     def _features(self) -> str:
         figures = [
             *stability_figures(self.stability, self.names),
-            *effect_figures(self.corrected),
+            *effect_figures(self.corrected, self.effects),
             *self._feature_figures(slice(1, None)),
         ]
         return pictures(figures) + _feature_table(self)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from unselected.experiments.added_value import can_tell_added_value
 from unselected.experiments.compare_regression import PROMISED_COVERAGE, OurRegressor
 from unselected.experiments.folds import OURS, by_method
 from unselected.experiments.usual_regressors import MEAN_ONLY
+from unselected.fitted.effects import FeatureEffects
 from unselected.plots import CoverageDisplay, PITDisplay, PromisedActualDisplay
 from unselected.plots.methods import RESPONSE_MEASURES
 from unselected.plots.style import method_label
@@ -86,6 +88,11 @@ class RegressionFindings:
     stability: Stability | None = None
     n_repeats: int = 1
 
+    @cached_property
+    def effects(self) -> FeatureEffects:
+        """The effects of the kept features, which several pictures show."""
+        return self.corrected.feature_effects()
+
     def verdict(self) -> list[str]:
         """Return what the numbers mean, in two sentences."""
         first = f"With {kept_words(self.corrected)}, {_against_the_mean(self)}; {_covered(self)}."
@@ -111,7 +118,7 @@ class RegressionFindings:
                 "the diamond is right of the bar, intervals are too narrow.",
                 promised,
             ),
-            *features_pictures(self.corrected, self.names, "", which=slice(1)),
+            *features_pictures(self.corrected, self.effects, self.names, "", which=slice(1)),
         ]
         return FirstScreen(self.verdict(), self.cautions(), figures)
 
@@ -312,7 +319,7 @@ def _features(findings: RegressionFindings) -> str:
     listed = feature_table(findings.corrected, findings.names, header, own.feature_cells)
     figures = [
         *stability_figures(findings.stability, findings.names),
-        *effect_figures(findings.corrected),
+        *effect_figures(findings.corrected, findings.effects),
         *own.figures(),
     ]
     return pictures(figures) + listed

@@ -17,6 +17,7 @@ from unselected.experiments import Stability
 from unselected.experiments.folds import OURS
 from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import score_text
+from unselected.fitted.effects import FeatureEffects
 from unselected.plots import (
     ConcentrationDisplay,
     EffectsDisplay,
@@ -237,13 +238,12 @@ def methods_section(
 
 
 def features_pictures(
-    fitted: Any, names: Names, between: str, *, which: slice
+    fitted: Any, effects: FeatureEffects, names: Names, between: str, *, which: slice
 ) -> list[tuple[str, Any]]:
     """Return pictures of the strongest features, one for each kind of effect.
 
     ``which`` of them, where the first is of the kind that most features have.
     """
-    effects = fitted.feature_effects()
     if len(effects) == 0:
         return []
     known = {
@@ -293,9 +293,8 @@ def posterior_figures(corrected: Any, uncorrected: Any, caption: str) -> list[tu
     return figures
 
 
-def effect_figures(corrected: Any) -> list[tuple[str, Any]]:
+def effect_figures(corrected: Any, effects: FeatureEffects) -> list[tuple[str, Any]]:
     """Return a picture of the kept features' effects; one per class if there are more than two."""
-    effects = corrected.feature_effects()
     if len(effects) == 0:
         return []
     shown = [name for name in effects.effects if kind_of(name) not in _OWN_UNITS][:_MOST_EFFECTS]
