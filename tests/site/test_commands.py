@@ -30,7 +30,7 @@ def printed(command, cwd):
         text=True,
         check=False,
     )
-    return re.sub(r"^[a-z-]+: \d+ s\n", "", answer.stdout, flags=re.M)
+    return re.sub(r"^[a-z -]+: \d+ s\n", "", answer.stdout, flags=re.M)
 
 
 def test_commands_print_what_the_page_says(tmp_path):
