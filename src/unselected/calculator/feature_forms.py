@@ -1,4 +1,4 @@
-"""Fitted features as forms: rates of bits, contrasts of real numbers, nodes of posteriors."""
+"""Fitted features as forms: rates of counts, contrasts of real numbers, nodes of posteriors."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from scipy.special import expit
 from unselected._typing import Floats
 from unselected.calculator.node_forms import nodes_form, wide_form
 from unselected.calculator.packing import Form
-from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.counts import FittedCounts
 from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.gaussian_posterior import GaussianPosterior
 from unselected.statistics.design import CovariateBasis
@@ -24,30 +24,38 @@ _MOST_TAUS, _N_FRACTIONS = 200, 161
 _OMITTED_CHANGE = 1e-10
 
 
-# --- bits ----------------------------------------------------------------------------------------
+# --- counts --------------------------------------------------------------------------------------
 
 
-def bits_form(fitted: FittedBernoulli) -> Form:
-    """Return the rates of ones by class, node and vector of counts."""
+def counts_form(fitted: FittedCounts) -> Form:
+    """Return the probabilities of the values of bits or genotypes by class, node and vector."""
     posterior = fitted.posterior
     nodes: Form = {"logWeights": posterior.log_weights}
-    alphas: Form = {"logOne": posterior.log_one}
+    alphas: Form = {"logs": _tables(posterior.log_values)}
     if posterior.fractions is not None:
         by_alpha = _by_alpha(fitted)
         if by_alpha is not None:
             alphas, more = by_alpha
             nodes |= more
     return {
-        "family": "bits",
+        "family": "counts",
         "vectorOf": posterior.vector_of.tolist(),
-        "thresholds": fitted.thresholds,
         "alphas": alphas,
         "nodes": nodes,
     }
 
 
-def _by_alpha(fitted: FittedBernoulli) -> tuple[Form, Form] | None:
-    """Return rates of related features by alpha, and the fractions of the nodes.
+def _tables(log_values: Floats) -> list[Floats | None]:
+    """Return a table for each value but one, whose probability is what the others leave.
+
+    Of genotypes that is the value 1, which is never by far the rarest: few digits are lost.
+    """
+    left_out = len(log_values) // 2 if len(log_values) > 2 else 0
+    return [None if value == left_out else table for value, table in enumerate(log_values)]
+
+
+def _by_alpha(fitted: FittedCounts) -> tuple[Form, Form] | None:
+    """Return what the values of related features depend on by alpha, and the nodes' fractions.
 
     This is much smaller than tables by node. A score of the user's own has no likelihood here.
     """
@@ -62,22 +70,23 @@ def _by_alpha(fitted: FittedBernoulli) -> tuple[Form, Form] | None:
         np.diff(np.append(starts, posterior.log_alpha.size)),
     )
     alpha_of = np.repeat(np.arange(starts.size), lengths)
-    _, log_one = likelihood.log_predictive(log_u)
+    values = np.exp(likelihood.log_predictive(log_u))
     null = likelihood.at(_NULL).log_counts
     log_ratio = np.array([likelihood.at(x).log_counts - null for x in log_u])
-    _, log_null_one = likelihood.log_null_predictive
+    null_values = np.exp(likelihood.log_null_predictive)
     pi = posterior.fractions
     related = expit(pi.log_odds[:, np.newaxis] + log_ratio[alpha_of])
-    mixed = related * np.exp(log_one[:, alpha_of]) + (1.0 - related) * np.exp(log_null_one)
-    if not np.allclose(np.log(mixed), posterior.log_one, rtol=0.0, atol=_AGREEMENT):
+    of_null = null_values[:, np.newaxis, np.newaxis]
+    mixed = related * values[:, :, alpha_of] + (1.0 - related) * of_null
+    if not np.allclose(np.log(mixed), posterior.log_values, rtol=0.0, atol=_AGREEMENT):
         return None
     alphas = {
         "u": np.exp(log_u),
-        "theta": np.array([likelihood.at(x).theta_means[0] for x in log_u]),
+        "theta": np.array([likelihood.at(x).theta_means for x in log_u]),
         "ones": likelihood.ones.tolist(),
         "known": likelihood.known.tolist(),
         "logRatio": log_ratio,
-        "logNullOne": log_null_one,
+        "nullValues": null_values,
     }
     return alphas, {"lengths": lengths.tolist(), "logRelated": pi.log_related}
 
