@@ -2,9 +2,9 @@
 // Naive Bayes of bits and genotypes: log P(x = value) by value, class, node and vector of counts.
 
 class Counts {
-  constructor({ vectorOf, thresholds, alphas, nodes }) {
+  constructor({ vectorOf, thresholds, rates, nodes }) {
     Object.assign(this, { vectorOf, thresholds, logWeights: nodes.logWeights });
-    this.logs = alphas.logs ? withRest(alphas.logs) : tablesOf(alphas, nodes);
+    this.logs = rates.logs ? tablesByNode(rates) : tablesByAlpha(rates, nodes);
     this.G = this.logs[0].length;
     // At the mean of the posterior, for what single features add.
     const weights = this.logWeights.map(Math.exp);
@@ -41,17 +41,36 @@ class Counts {
   }
 }
 
-/** Return tables of all values: of the one that has none they hold what the others leave. */
-function withRest(logs) {
-  const others = logs.filter((tables) => tables !== null);
-  const rest = others[0].map((table, g) =>
-    table.map((row, node) => row.map((_, v) => Math.log(-Math.expm1(logSum(others.map((of) => of[g][node][v])))))),
+/** Return a table from two of which it is the product. */
+function productOf({ left, right }) {
+  if (!right) return left;
+  return left.map((row) => {
+    const result = new Float64Array(right[0].length);
+    right.forEach((other, r) => other.forEach((value, i) => (result[i] += row[r] * value)));
+    return result;
+  });
+}
+
+/** Return tables of all values: of the one that is left out they hold what the others leave. */
+function tablesByNode({ logs, shape: [nValues, G, n], leftOut }) {
+  const table = productOf(logs);
+  const part = (row, value, g) => row.subarray((value * G + g) * n, (value * G + g + 1) * n);
+  const each = (count, of) => Array.from({ length: count }, (_, i) => of(i));
+  const others = each(nValues, (value) => each(G, (g) => table.map((row) => part(row, value, g))));
+  const rest = others[0].map((ofClass, g) =>
+    ofClass.map((row, node) =>
+      row.map((_, v) => Math.log(-Math.expm1(logSum(others.map((of) => of[g][node][v]))))),
+    ),
   );
-  return logs.map((tables) => tables ?? rest);
+  return [...others.slice(0, leftOut), rest, ...others.slice(leftOut)];
 }
 
 /** Return tables of all values with two groups of features. */
-function tablesOf({ u, theta, ones, known, logRatio, nullValues }, nodes) {
+function tablesByAlpha({ u, ones, known, nullValues, thetaAndLogRatio }, nodes) {
+  const n = nullValues[0].length;
+  const table = productOf(thetaAndLogRatio).map((row) => nested(row, [row.length / n, n]));
+  const theta = table.map((rows) => rows.slice(0, -1));
+  const logRatio = table.map((rows) => rows[rows.length - 1]);
   const { alphaOf, logRelated, logRest } = fractionsOf(nodes);
   const related = alphaOf.map((alpha, node) =>
     logRatio[alpha].map((log) => expit(logRelated[node] - logRest[node] + log)),
