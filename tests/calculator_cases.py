@@ -27,6 +27,17 @@ def bits(rng, n_classes=2):
     return X, np.array(["low", "mid", "high"])[y]
 
 
+def genotypes(rng, n_classes=2, missing=0.0):
+    y = np.arange(N) % n_classes
+    rates = np.full((N, P), 0.3)
+    for j in range(8):
+        rates[:, j] = 0.1 + 0.5 * ((y + j) % n_classes) / (n_classes - 1)
+    X = rng.binomial(2, rates).astype(float)
+    X[:, 2:4] = np.where(rng.random((N, 1)) < 0.5, X[:, :1], X[:, 2:4])
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, np.array(["low", "mid", "high"])[y]
+
+
 def reals(rng, n_classes=2, missing=0.0):
     y = np.arange(N) % n_classes
     X = rng.normal(size=(N, P))
@@ -81,6 +92,10 @@ def _kind(estimator, data, *, given_covariates=False, **options):
     return Kind(estimator, data, options, given_covariates)
 
 
+def _genotypes(data=genotypes, **options):
+    return _kind(SelectiveBernoulliNB, data, family="genotype", **options)
+
+
 def three(data):
     return lambda rng: data(rng, 3)
 
@@ -100,6 +115,15 @@ KINDS = {
     "bits, covariates": _kind(
         SelectiveBernoulliNB, bits, given_covariates=True, dependence="correlated"
     ),
+    "genotypes": _genotypes(),
+    "genotypes with gaps": _genotypes(gaps(genotypes)),
+    "genotypes, three classes": _genotypes(three(genotypes)),
+    "genotypes, sparse": _genotypes(prior="sparse"),
+    "genotypes with gaps, sparse": _genotypes(gaps(genotypes), prior="sparse"),
+    "genotypes, sparse, three classes": _genotypes(three(genotypes), prior="sparse"),
+    "genotypes, rates given": _genotypes(rates="given"),
+    "genotypes, tempered": _genotypes(dependence="tempered"),
+    "genotypes with gaps, correlated": _genotypes(gaps(genotypes), dependence="correlated"),
     "real numbers": _kind(SelectiveGaussianNB, reals),
     "real numbers, three classes": _kind(SelectiveGaussianNB, three(reals)),
     "real numbers, shrunk": _kind(SelectiveGaussianNB, reals, variance_shrinkage=5.0),
@@ -152,9 +176,9 @@ def new_cases(saved, kept, n, *, spread=0.7):
     """Return rows near the training cases, with missing values, and coded covariates behind."""
     rng = np.random.default_rng(1)
     base = kept[rng.integers(0, len(kept), n)]
-    is_bit = np.all(np.isin(kept, (0.0, 1.0)) | np.isnan(kept), axis=0)
+    is_count = np.all(np.isin(kept, (0.0, 1.0, 2.0)) | np.isnan(kept), axis=0)
     moved = base + spread * np.nanstd(kept, axis=0) * rng.normal(size=base.shape)
-    rows = np.where(is_bit, base, moved)
+    rows = np.where(is_count, base, moved)
     rows[rng.random(rows.shape) < 0.08] = np.nan
     coding = saved.predictor.coding
     if coding is None:

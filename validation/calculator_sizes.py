@@ -40,6 +40,12 @@ def bits(n: int, n_classes: int = 2) -> Table:
     return (X > 0).astype(float), y
 
 
+def genotypes(n: int, n_classes: int = 2) -> Table:
+    """Return numbers of copies of an allele, of which some differ between classes."""
+    X, y = reals(n, n_classes)
+    return np.searchsorted([-0.25, 0.75], X).astype(float), y
+
+
 def skewed(n: int, n_classes: int = 2) -> Table:
     """Return features that are far from normal."""
     X, y = reals(n, n_classes)
@@ -68,6 +74,7 @@ def pages(n: int) -> dict[str, tuple[Any, Table, dict[str, Any]]]:
     """Return estimators, tables and parameters by their names in the table."""
     bayes, real, shrunk = SelectiveBernoulliNB, SelectiveGaussianNB, {"variance_shrinkage": 5.0}
     sparse, correlated = {"prior": "sparse"}, {"dependence": "correlated"}
+    alleles = {"family": "genotype"}
     naive, door = SelectiveNaiveRegressor, SelectiveClassifier
     return {
         "`SelectiveBernoulliNB`": (bayes, bits(n), {}),
@@ -75,6 +82,12 @@ def pages(n: int) -> dict[str, tuple[Any, Table, dict[str, Any]]]:
         "sparse": (bayes, bits(n), sparse),
         "sparse, three classes": (bayes, bits(n, 3), sparse),
         "correlated": (bayes, bits(n), correlated),
+        '`family="genotype"`': (bayes, genotypes(n), alleles),
+        "genotypes with missing values": (bayes, with_gaps(genotypes(n)), alleles),
+        "genotypes, three classes": (bayes, genotypes(n, 3), alleles),
+        "genotypes, sparse": (bayes, genotypes(n), alleles | sparse),
+        "genotypes, sparse, three classes": (bayes, genotypes(n, 3), alleles | sparse),
+        "genotypes, correlated": (bayes, genotypes(n), alleles | correlated),
         "`SelectiveGaussianNB`": (real, reals(n), {}),
         "sparse ": (real, reals(n), sparse),
         "sparse, three classes, missing values": (real, with_gaps(reals(n, 3)), sparse),

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from calculator_cases import saved_model
 
-from unselected.calculator.feature_forms import bits_form, normal_form, posterior_form
+from unselected.calculator.feature_forms import (
+    _by_node,
+    _product_form,
+    counts_form,
+    normal_form,
+    posterior_form,
+)
 from unselected.calculator.node_forms import _sinh_rule, _thinned
 from unselected.calculator.packing import packed, script_json
 from unselected.numerics.quadrature import log_sum
@@ -35,12 +41,43 @@ def test_not_a_number_is_an_error():
         script_json([float("nan")])
 
 
-def test_rates_of_two_groups_are_held_by_alpha(tmp_path):
-    fitted = saved_model("bits, sparse", tmp_path)[0].fitted
-    form = bits_form(fitted)
-    assert "logOne" not in form["alphas"]
-    assert len(form["alphas"]["theta"]) < fitted.posterior.log_weights.size / 5
-    assert sum(form["nodes"]["lengths"]) == fitted.posterior.log_weights.size
+@pytest.mark.parametrize(("name", "ploidy"), [("bits, sparse", 1), ("genotypes, sparse", 2)])
+def test_rates_of_two_groups_are_held_by_alpha(name, ploidy, tmp_path):
+    fitted = saved_model(name, tmp_path)[0].fitted
+    form = counts_form(fitted)
+    rates, n_nodes = form["rates"], fitted.posterior.log_weights.size
+    assert "logs" not in rates
+    assert len(rates["nullValues"]) == ploidy + 1
+    n_vectors = rates["nullValues"].shape[1]
+    product = rates["thetaAndLogRatio"]
+    assert len(product["left"]) == rates["u"].size < n_nodes / 5
+    columns = product["left"] if product["right"] is None else product["right"]
+    assert columns.shape[1] == (ploidy + 1) * n_vectors
+    assert sum(form["nodes"]["lengths"]) == n_nodes
+
+
+@pytest.mark.parametrize(("name", "left_out"), [("bits", 0), ("genotypes", 1)])
+def test_one_value_is_what_the_others_leave(name, left_out, tmp_path):
+    posterior = saved_model(name, tmp_path)[0].fitted.posterior
+    rates = _by_node(posterior.log_values)
+    assert rates["leftOut"] == left_out
+    product = rates["logs"]
+    table = product["left"] if product["right"] is None else product["left"] @ product["right"]
+    others = table.reshape(-1, *rates["shape"]).transpose(1, 2, 0, 3)
+    rest = 1.0 - np.exp(others).sum(axis=0)
+    np.testing.assert_allclose(np.log(rest), posterior.log_values[left_out], rtol=0.0, atol=1e-10)
+
+
+def test_tables_are_products_of_smaller_ones_where_that_agrees():
+    x, y = np.linspace(0.0, 1.0, 40)[:, np.newaxis], np.linspace(1.0, 2.0, 60)
+    smooth, rough = np.exp(x * y), np.random.default_rng(0).normal(size=(40, 60))
+    product = _product_form(smooth, lambda table: np.allclose(table, smooth, rtol=0, atol=1e-11))
+    assert product["left"].size + product["right"].size < smooth.size / 2
+    np.testing.assert_allclose(product["left"] @ product["right"], smooth, rtol=0.0, atol=1e-11)
+    product = _product_form(rough, lambda table: np.allclose(table, rough, rtol=0, atol=1e-11))
+    assert product["right"] is None
+    assert product["left"].tobytes() == rough.tobytes()
+    assert _product_form(rough, lambda _: False) is None
 
 
 def test_nodes_that_reach_far_are_thinned(tmp_path):

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from calculator_cases import saved_model, write_model
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveMixtureClassifier,
+    SelectiveNaiveRegressor,
+)
 from unselected.calculator.page import calculator_page
 from unselected.files.labels import Label
 from unselected.files.models import load_model
@@ -65,12 +70,12 @@ def test_names_cannot_leave_their_place(bits):
 
 def test_features_have_their_ranges_and_kinds(bits, reals):
     feature = content_of(calculator_page(bits))["features"][0]
-    assert (feature["binary"], feature["low"], feature["high"]) == (True, 0.0, 1.0)
+    assert (feature["choices"], feature["low"], feature["high"]) == ([0, 1], 0.0, 1.0)
     content = content_of(calculator_page(reals))
     ranges = reals.predictor.ranges
     for j, feature in enumerate(content["features"]):
         assert feature["low"] == ranges.low[j]
-        assert not feature["binary"]
+        assert feature["choices"] is None
     age, batch, treated = content["covariates"]
     assert 40.0 < age["mean"] < 70.0
     assert batch["levels"] == ["b1", "b2", "b3"]
@@ -83,7 +88,15 @@ def test_features_that_are_cut_have_a_threshold(bits):
     moved = replace(bits, unchecked=replace(bits.unchecked, fitted=fitted))
     feature = content_of(calculator_page(moved))["features"][0]
     assert feature["threshold"] == 7.0
-    assert not feature["binary"]
+    assert feature["choices"] is None
+
+
+def test_genotypes_are_chosen_from_their_three_values(tmp_path):
+    content = content_of(calculator_page(saved_model("genotypes with gaps", tmp_path)[0]))
+    assert all(feature["choices"] == [0, 1, 2] for feature in content["features"])
+    assert all(feature["strict"] for feature in content["features"])
+    assert content["about"][0].startswith("The model is naive Bayes of genotypes")
+    assert "60 cases: 30 of low, 30 of mid" in content["about"][1]
 
 
 def test_a_label_of_no_feature_is_refused(bits):
@@ -93,10 +106,10 @@ def test_a_label_of_no_feature_is_refused(bits):
 
 def test_an_unknown_kind_is_refused_by_name(bits):
     rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, size=(40, 20)), np.arange(40) % 2
-    model = SelectiveBernoulliNB(k=6, family="genotype").fit(X, y)
+    X, y = rng.random((40, 20)) < 0.5, np.arange(40) % 2
+    model = SelectiveMixtureClassifier(k=6, n_draws=20, n_warmup=10, random_state=0).fit(X, y)
     other = replace(bits, unchecked=model.panel().predictor)
-    with pytest.raises(ValueError, match="kind 'genotype' has no calculator"):
+    with pytest.raises(ValueError, match="kind 'mixture' has no calculator"):
         calculator_page(other)
 
 
@@ -115,6 +128,15 @@ def test_scripts_have_no_line_that_the_page_could_lose():
             joined = "\n".join(line.strip() for line in begun)
             assert joined.count("/**") == joined.count("*/"), path.name
             assert sum(line.count("`") % 2 for line in lines) == 0, path.name
+
+
+@pytest.mark.parametrize("prior", ["common", "sparse"])
+def test_genotypes_make_no_large_page(prior, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(100, 60)), np.arange(100) % 3
+    model = SelectiveBernoulliNB(k=50, family="genotype", prior=prior).fit(X, y)
+    write_model(model, tmp_path / "model.json")
+    assert len(calculator_page(load_model(tmp_path / "model.json")).encode()) < 300_000
 
 
 @pytest.mark.parametrize("estimator", [SelectiveGaussianNB, SelectiveNaiveRegressor])

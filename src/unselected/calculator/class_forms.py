@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from unselected._typing import Floats
-from unselected.calculator.feature_forms import basis_form, bits_form, normal_form, posterior_form
+from unselected.calculator.feature_forms import basis_form, counts_form, normal_form, posterior_form
 from unselected.calculator.guard_forms import (
     average_form,
     laws_form,
@@ -16,6 +16,7 @@ from unselected.calculator.guard_forms import (
 from unselected.calculator.packing import Form
 from unselected.fitted.adjusted_bits import FittedAdjustedBits
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
+from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.explanations import PATH
 from unselected.fitted.families import FittedFamilies
 from unselected.fitted.gaussian import FittedGaussian
@@ -48,6 +49,10 @@ def _means(fitted: Any) -> Floats | None:
 def _within(predictor: ClassPredictor) -> Form | None:
     within = predictor.within
     return None if within is None else within_form(within, predictor.fitted.laws)
+
+
+def _bits(fitted: FittedBernoulli) -> Form:
+    return {**counts_form(fitted), "thresholds": fitted.thresholds}
 
 
 def _real(fitted: FittedGaussian | FittedAdjustedGaussian) -> Form:
@@ -89,7 +94,8 @@ def _covariates(fitted: FittedAdjustedGaussian) -> Form:
 
 # The models that predict from all nodes of their posteriors, by their names in a model file.
 _FITTED: dict[str, Callable[[Any], Form]] = {
-    "bernoulli": bits_form,
+    "bernoulli": _bits,
+    "genotype": counts_form,
     "gaussian": _real,
     "adjusted gaussian": _adjusted,
     "adjusted bits": _adjusted_bits,
@@ -136,7 +142,7 @@ def _families(fitted: FittedFamilies) -> Form:
     return {
         "family": "families",
         "isBinary": fitted.is_binary.tolist(),
-        "binary": None if binary is None else {**bits_form(binary), "thresholds": None},
+        "binary": None if binary is None else counts_form(binary),
         "real": None if real is None else _real_laws(real),
     }
 

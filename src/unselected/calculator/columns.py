@@ -10,13 +10,14 @@ from unselected.calculator.packing import Form
 from unselected.files.labels import Label
 from unselected.fitted.predictor import Predictor, kept_features
 from unselected.statistics.binarizing import AS_IS
+from unselected.statistics.genotypes import DIPLOID
 
 
 def features_form(predictor: Predictor, labels: Mapping[str, Label]) -> list[Form]:
     """Return the features in their order.
 
-    ``binary`` ones are chosen from 0 and 1; of ``strict`` ones no other value has a meaning. Others
-    that the model turns into bits have a ``threshold``.
+    Bits are chosen from 0 and 1, genotypes from 0, 1 and 2: the ``choices``. Of ``strict`` ones no
+    other value has a meaning. Others that the model turns into bits have a ``threshold``.
 
     Raises
     ------
@@ -31,7 +32,7 @@ def features_form(predictor: Predictor, labels: Mapping[str, Label]) -> list[For
             f"{unknown[0]!r} has a label, but is none of the {len(names)} features of the model."
         )
     look = _LOOKS.get(fitted.kind, _as_numbers)
-    binary, strict, thresholds = look(predictor)
+    choices, chosen, strict, thresholds = look(predictor)
     each = []
     for j, name in enumerate(names):
         label = labels.get(name, Label(name))
@@ -42,9 +43,9 @@ def features_form(predictor: Predictor, labels: Mapping[str, Label]) -> list[For
                 "unit": label.unit,
                 "low": None if ranges is None else _finite(ranges.low[j]),
                 "high": None if ranges is None else _finite(ranges.high[j]),
-                "binary": bool(binary[j]),
+                "choices": choices if chosen[j] else None,
                 "strict": bool(strict[j]),
-                "threshold": None if thresholds is None or binary[j] else float(thresholds[j]),
+                "threshold": None if thresholds is None or chosen[j] else float(thresholds[j]),
             }
         )
     return each
@@ -76,13 +77,15 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-# Which columns are binary, of which no other value has a meaning, and where others are cut.
-_Look = tuple[Bools, Bools, Any]
+# The values of columns that are chosen from some, which columns are, of which no other value has a
+# meaning, and where others are cut.
+_Look = tuple[list[int], Bools, Bools, Any]
+_BITS, _COPIES = [0, 1], list(range(DIPLOID + 1))
 
 
 def _as_numbers(predictor: Predictor) -> _Look:
     none = np.zeros(predictor.n_columns, dtype=bool)
-    return none, none, None
+    return [], none, none, None
 
 
 def _as_bits(predictor: Predictor) -> _Look:
@@ -92,16 +95,22 @@ def _as_bits(predictor: Predictor) -> _Look:
     binary = strict | (thresholds == AS_IS)
     if ranges is not None:
         binary &= (ranges.low >= 0.0) & (ranges.high <= 1.0)
-    return binary, strict, thresholds
+    return _BITS, binary | strict, strict, thresholds
+
+
+def _as_copies(predictor: Predictor) -> _Look:
+    each = np.ones(predictor.n_columns, dtype=bool)
+    return _COPIES, each, each, None
 
 
 def _of_families(predictor: Predictor) -> _Look:
     fitted: Any = predictor.fitted
-    return fitted.is_binary, fitted.is_binary, None
+    return _BITS, fitted.is_binary, fitted.is_binary, None
 
 
 _LOOKS: dict[str, Callable[[Predictor], _Look]] = {
     "bernoulli": _as_bits,
+    "genotype": _as_copies,
     "adjusted bits": _as_bits,
     "classifier": _of_families,
 }

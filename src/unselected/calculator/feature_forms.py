@@ -1,5 +1,6 @@
-"""Fitted features as forms: rates of bits, contrasts of real numbers, nodes of posteriors."""
+"""Fitted features as forms: rates of counts, contrasts of real numbers, nodes of posteriors."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,16 @@ from scipy.special import expit
 from unselected._typing import Floats
 from unselected.calculator.node_forms import nodes_form, wide_form
 from unselected.calculator.packing import Form
-from unselected.fitted.bernoulli import FittedBernoulli
+from unselected.fitted.counts import FittedCounts
 from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.gaussian_posterior import GaussianPosterior
+from unselected.numerics.beta_binomial import log_further_draws
 from unselected.statistics.design import CovariateBasis
 from unselected.statistics.normal_scores import NormalScores
 
 # The log of the unrelated: what a likelihood calls tau = 0.
 _NULL = -np.inf
-# Tables by node are replaced by those by alpha where they agree to this.
+# Tables by node are replaced by smaller ones where they agree to this.
 _AGREEMENT = 1e-11
 # Nodes that reach as far as the prior does: of tau, and of the fraction for each.
 _MOST_TAUS, _N_FRACTIONS = 200, 161
@@ -24,62 +26,102 @@ _MOST_TAUS, _N_FRACTIONS = 200, 161
 _OMITTED_CHANGE = 1e-10
 
 
-# --- bits ----------------------------------------------------------------------------------------
+# --- counts --------------------------------------------------------------------------------------
 
 
-def bits_form(fitted: FittedBernoulli) -> Form:
-    """Return the rates of ones by class, node and vector of counts."""
+def counts_form(fitted: FittedCounts) -> Form:
+    """Return the probabilities of the values of bits or genotypes by class, node and vector."""
     posterior = fitted.posterior
-    nodes: Form = {"logWeights": posterior.log_weights}
-    alphas: Form = {"logOne": posterior.log_one}
-    if posterior.fractions is not None:
-        by_alpha = _by_alpha(fitted)
-        if by_alpha is not None:
-            alphas, more = by_alpha
-            nodes |= more
+    by_alpha = None if posterior.fractions is None else _by_alpha(fitted)
+    rates, nodes = by_alpha or (_by_node(posterior.log_values), {})
     return {
-        "family": "bits",
+        "family": "counts",
         "vectorOf": posterior.vector_of.tolist(),
-        "thresholds": fitted.thresholds,
-        "alphas": alphas,
-        "nodes": nodes,
+        "rates": rates,
+        "nodes": {"logWeights": posterior.log_weights, **nodes},
     }
 
 
-def _by_alpha(fitted: FittedBernoulli) -> tuple[Form, Form] | None:
-    """Return rates of related features by alpha, and the fractions of the nodes.
+def _by_node(log_values: Floats) -> Form:
+    """Return tables of all values but one, whose probability is what the others leave.
+
+    Of genotypes that is the value 1, which is never by far the rarest: few digits are lost.
+    """
+    left_out = 1 if len(log_values) > 2 else 0
+    others = np.delete(log_values, left_out, axis=0)
+    n_values, n_classes, n_nodes, n_vectors = others.shape
+    table = others.transpose(2, 0, 1, 3).reshape(n_nodes, -1)
+    return {
+        "leftOut": left_out,
+        "shape": [n_values, n_classes, n_vectors],
+        "logs": _product_form(table, lambda x: _agree(x, table)),
+    }
+
+
+def _by_alpha(fitted: FittedCounts) -> tuple[Form, Form] | None:
+    """Return what the values of related features depend on by alpha, and the nodes' fractions.
 
     This is much smaller than tables by node. A score of the user's own has no likelihood here.
     """
     if fitted.event.statistic == "custom":
         return None
     posterior, model = fitted.posterior, fitted.model
-    assert posterior.fractions is not None
+    pi = posterior.fractions
+    assert pi is not None
     likelihood = Likelihood(model.theta_rule, fitted.counts, fitted.event, model.rates)
     starts = np.flatnonzero(np.diff(posterior.log_alpha, prepend=np.nan))
-    log_u, lengths = (
-        -posterior.log_alpha[starts],
-        np.diff(np.append(starts, posterior.log_alpha.size)),
-    )
+    lengths = np.diff(np.append(starts, posterior.log_alpha.size))
     alpha_of = np.repeat(np.arange(starts.size), lengths)
-    _, log_one = likelihood.log_predictive(log_u)
-    null = likelihood.at(_NULL).log_counts
-    log_ratio = np.array([likelihood.at(x).log_counts - null for x in log_u])
-    _, log_null_one = likelihood.log_null_predictive
-    pi = posterior.fractions
-    related = expit(pi.log_odds[:, np.newaxis] + log_ratio[alpha_of])
-    mixed = related * np.exp(log_one[:, alpha_of]) + (1.0 - related) * np.exp(log_null_one)
-    if not np.allclose(np.log(mixed), posterior.log_one, rtol=0.0, atol=_AGREEMENT):
+    log_u = -posterior.log_alpha[starts]
+    u, null = np.exp(log_u), likelihood.at(_NULL).log_counts
+    null_values = np.exp(likelihood.log_null_predictive)
+    ones, known = likelihood.ones, likelihood.known
+    records = [likelihood.at(x) for x in log_u]
+    table = np.array([np.vstack([each.theta_means, each.log_counts - null]) for each in records])
+
+    def agrees(flat: Floats) -> bool:
+        """Say whether the probabilities by node are those of the posterior."""
+        parts = flat.reshape(table.shape)
+        means, log_ratio = parts[:, :-1].swapaxes(0, 1)[:, np.newaxis], parts[:, -1]
+        n, n_known = ones[:, np.newaxis], known[:, np.newaxis]
+        values = np.exp(log_further_draws(means, n, n_known, u[:, np.newaxis]))
+        related = expit(pi.log_odds[:, np.newaxis] + log_ratio[alpha_of])
+        rest = (1.0 - related) * null_values[:, np.newaxis, np.newaxis]
+        return _agree(np.log(related * values[:, :, alpha_of] + rest), posterior.log_values)
+
+    product = _product_form(table.reshape(u.size, -1), agrees)
+    if product is None:
         return None
-    alphas = {
-        "u": np.exp(log_u),
-        "theta": np.array([likelihood.at(x).theta_means[0] for x in log_u]),
-        "ones": likelihood.ones.tolist(),
-        "known": likelihood.known.tolist(),
-        "logRatio": log_ratio,
-        "logNullOne": log_null_one,
+    rates = {
+        "u": u,
+        "ones": ones.tolist(),
+        "known": known.tolist(),
+        "nullValues": null_values,
+        "thetaAndLogRatio": product,
     }
-    return alphas, {"lengths": lengths.tolist(), "logRelated": pi.log_related}
+    return rates, {"lengths": lengths.tolist(), "logRelated": pi.log_related}
+
+
+def _agree(logs: Floats, right: Floats) -> bool:
+    return np.allclose(logs, right, rtol=0.0, atol=_AGREEMENT)
+
+
+def _product_form(table: Floats, agrees: Callable[[Floats], bool]) -> Form | None:
+    """Return a table as a product of two smaller ones, where that agrees; None if nothing does.
+
+    Rows are those of nodes, of which the columns are smooth functions.
+    """
+    scale = np.max(np.abs(table), axis=0)
+    scale[scale == 0.0] = 1.0
+    if np.all(np.isfinite(table)):
+        left, sizes, right = np.linalg.svd(table / scale, full_matrices=False)
+        for rank in range(5, table.size // sum(table.shape), 3):
+            by_row, by_column = left[:, :rank] * sizes[:rank], right[:rank] * scale
+            with np.errstate(all="ignore"):  # probabilities of too few columns can be negative
+                enough = agrees(by_row @ by_column)
+            if enough:
+                return {"left": by_row, "right": by_column}
+    return {"left": table, "right": None} if agrees(table) else None
 
 
 # --- real numbers --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from unselected.fitted.predictor import Predictor
 # By the names of the kinds in a model file.
 _FORMS: dict[str, Callable[[Any], Form]] = {
     "bernoulli": single_form,
+    "genotype": single_form,
     "gaussian": single_form,
     "adjusted gaussian": single_form,
     "adjusted bits": single_form,

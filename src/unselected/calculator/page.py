@@ -25,7 +25,7 @@ from unselected.fitted.predictor import Predictor
 _SCRIPTS = (
     "numbers",
     "averaging",
-    "bits",
+    "counts",
     "correlated",
     "covariates",
     "real",
@@ -44,6 +44,7 @@ _SCRIPTS = (
 )
 _KINDS = {
     "bernoulli": "naive Bayes of binary features",
+    "genotype": "naive Bayes of genotypes",
     "gaussian": "naive Bayes of real-valued features",
     "adjusted gaussian": "naive Bayes of real-valued features, given covariates",
     "adjusted bits": "naive Bayes of binary features, given covariates",

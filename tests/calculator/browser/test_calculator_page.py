@@ -33,6 +33,7 @@ def browser():
     scope="module",
     params=[
         "bits",
+        "genotypes",
         "real numbers, covariates",
         "classifier, three classes",
         "regression",
@@ -186,14 +187,17 @@ def test_a_pasted_table_becomes_the_same_csv_as_python_writes(opened, page_file)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("name", "text", "said"),
     [
-        ("a,b\n1,2", "no column has the name of a feature"),
-        ("id,0\nx,1.5e", "line 2, column 0: 1.5e is not a number"),
+        ("real numbers", "a,b\n1,2", "no column has the name of a feature"),
+        ("real numbers", "id,0\nx,1.5e", "line 2, column 0: 1.5e is not a number"),
+        ("genotypes", "id,0\nx,2\ny,3", "line 3, column 0: 3 is none of 0, 1, 2"),
+        ("genotypes", "id,0\nx,1.5", "line 2, column 0: 1.5 is none of 0, 1, 2"),
+        ("genotypes", "id,0\nx,-1", "line 2, column 0: -1 is none of 0, 1, 2"),
     ],
 )
-def test_a_wrong_table_is_refused_with_its_place(browser, tmp_path, text, said):
-    saved, _ = saved_model("real numbers", tmp_path)
+def test_a_wrong_table_is_refused_with_its_place(browser, tmp_path, name, text, said):
+    saved, _ = saved_model(name, tmp_path)
     path = tmp_path / "calculator.html"
     path.write_text(calculator_page(saved), encoding="utf-8")
     page = browser.new_page()

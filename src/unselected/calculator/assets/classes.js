@@ -8,7 +8,7 @@ class Families {
   constructor({ isBinary, binary, real }) {
     const places = (kind) => isBinary.flatMap((is, j) => (is === kind ? [j] : []));
     Object.assign(this, { bits: places(true), reals: places(false), real });
-    this.binary = binary && new Bits(binary);
+    this.binary = binary && new Counts(binary);
     this.covariates = real?.covariates && new GivenCovariates(real.covariates);
   }
 
@@ -48,7 +48,7 @@ function columnSums(rows) {
   return rows.reduce((total, row) => total.map((value, g) => value + row[g]), rows[0].map(() => 0));
 }
 
-const FITTED = { bits: Bits, real: Real, families: Families };
+const FITTED = { counts: Counts, real: Real, families: Families };
 
 /** A fitted model of classes with its guard against dependence. */
 class ClassModel {

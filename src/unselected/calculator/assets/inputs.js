@@ -1,6 +1,12 @@
 "use strict";
 // The inputs: one for each feature and covariate, and what is wrong with their values.
 
+/** Return a bit, or a number of copies of an allele, in words. */
+function choiceText(value, choices) {
+  if (choices.length > 2) return value === 1 ? "1 copy" : `${value} copies`;
+  return value === 1 ? "1 (yes)" : "0 (no)";
+}
+
 /** The input of a feature; left empty it is missing. */
 class FeatureInput {
   constructor(feature, number, changed) {
@@ -8,12 +14,13 @@ class FeatureInput {
     const id = `feature-${number}`;
     this.note = element("p", { class: "note", id: `${id}-note` });
     const attributes = { id, "aria-describedby": `${id}-note` };
-    this.field = feature.binary
+    this.field = feature.choices
       ? element(
           "select",
           { ...attributes, onchange: changed },
-          ...[["", "unknown"], ["0", "0 (no)"], ["1", "1 (yes)"]].map(([value, text]) =>
-            element("option", { value }, text),
+          element("option", { value: "" }, "unknown"),
+          ...feature.choices.map((value) =>
+            element("option", { value }, choiceText(value, feature.choices)),
           ),
         )
       : element("input", {
@@ -37,7 +44,7 @@ class FeatureInput {
 
   /** Return the value, NaN where it is missing or no number, and say what is to be said of it. */
   read() {
-    const { low, high, binary, threshold } = this.feature;
+    const { low, high, choices, threshold } = this.feature;
     const value = numberOf(this.field.value);
     const isBad = value === null;
     const isOutside = value < low || value > high;
@@ -47,7 +54,7 @@ class FeatureInput {
     const cut = threshold === null ? "" : `; counts as 1 above ${short(threshold)}`;
     if (isBad) this.note.textContent = "not a number: taken as unknown";
     else if (isOutside) this.note.textContent = `outside of the training range; ${range}${cut}`;
-    else this.note.textContent = binary ? "" : range + cut;
+    else this.note.textContent = choices ? "" : range + cut;
     return isBad ? NaN : value;
   }
 

@@ -27,9 +27,10 @@ function readCases(text, features, covariates) {
       return value;
     };
     const values = columns.map((column) => (column === null ? NaN : number(column)));
-    features.forEach(({ strict, name }, j) => {
-      if (strict && ![0, 1].includes(values[j]) && !isMissing(values[j])) {
-        throw new Error(`line ${row + 2}, column ${name}: ${values[j]} is neither 0 nor 1`);
+    features.forEach(({ strict, choices, name }, j) => {
+      if (strict && !choices.includes(values[j]) && !isMissing(values[j])) {
+        const why = choices.length > 2 ? `none of ${choices.join(", ")}` : "neither 0 nor 1";
+        throw new Error(`line ${row + 2}, column ${name}: ${values[j]} is ${why}`);
       }
     });
     const coded = covariates.map(({ kind, levels }, c) => {

@@ -258,7 +258,7 @@ class Real {
   }
 
   read(values) {
-    return this.thresholds ? Bits.prototype.read.call(this, values) : values;
+    return this.thresholds ? Counts.prototype.read.call(this, values) : values;
   }
 
   /** Return the varying features of a row, with the posterior at its covariates. */
