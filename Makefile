@@ -5,7 +5,7 @@ BIN := .venv/bin
 OLDEST := .venv-oldest/bin
 SAMPLERS := .venv-samplers/bin
 
-.PHONY: demo test test-fast test-oldest test-browser test-site test-samplers lint docs wheels mutate bench bench-large validate clean
+.PHONY: demo test test-fast test-evidence test-oldest test-browser test-site test-samplers lint docs wheels mutate bench bench-large validate clean
 
 demo: .venv/installed
 	$(BIN)/unselected demo --force
@@ -13,14 +13,18 @@ demo: .venv/installed
 	@echo "The command unselected is in $(BIN). So that the shell finds it: . $(BIN)/activate"
 
 # Tests run side by side; threads of one product of matrices would only wait for each other.
-test test-fast test-oldest test-site test-samplers: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-evidence test-oldest test-site test-samplers: export OPENBLAS_NUM_THREADS = 1
 # Every worker, and every command that a test starts, would compile all modules again.
-test test-fast test-oldest test-site test-samplers: export PYTHONDONTWRITEBYTECODE =
+test test-fast test-evidence test-oldest test-site test-samplers: export PYTHONDONTWRITEBYTECODE =
 
 # scikit-learn skips its check of array libraries unless scipy is told to expect them.
 test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not evidence"
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest tests/estimators/test_sklearn_checks.py -k array_api
+
+# Statistical claims over many replicates, each with a wrong twin that must fail.
+test-evidence: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto --dist worksteal -m evidence
 
 # Without the mark `slow`: many draws or replicates, many fits, or a cluster of workers.
 test-fast: .venv/installed-dev
@@ -71,7 +75,7 @@ bench: .venv/installed-dev
 bench-large: .venv/installed-dev
 	$(BIN)/python benchmarks/large.py
 
-validate: .venv/installed-dev
+validate: .venv/installed-dev test-evidence
 	$(BIN)/python validation/evidence.py
 	$(BIN)/python validation/dependence.py
 	$(BIN)/python validation/classifier.py

@@ -89,7 +89,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what runs many commands or many fits: `make test-fast` goes without them."""
     for item in items:
-        if is_slow(item.path):
+        if is_slow(item.path) or item.get_closest_marker("evidence") is not None:
             item.add_marker(pytest.mark.slow)
 
 

@@ -191,6 +191,7 @@ def test_the_tolerance_is_a_bound_on_the_mean():
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_false_alarms_are_as_rare_as_stated(seed):
     """Of both kinds, with a pipeline that keeps its promise; the twin promises too much."""
     alarms, twin = [], []

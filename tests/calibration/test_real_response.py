@@ -169,6 +169,7 @@ def share_covered(rng, *, confidence, n_replicates=200):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_cover(seed):
     """The twin claims 95 % for intervals of 80 %."""
     rng = np.random.default_rng(seed)

@@ -205,6 +205,7 @@ def share_covered(rng, *, level, n_replicates=300):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_intervals_of_scores_cover(seed):
     """The twin claims 95 % for intervals of 80 %."""
     rng = np.random.default_rng(seed)

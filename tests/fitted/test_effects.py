@@ -396,6 +396,7 @@ SETTINGS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("replicate", "least", "n"), SETTINGS)
+@pytest.mark.evidence
 def test_intervals_of_selected_features_cover(replicate, least, n, seed):
     t, share = coverage(replicate, least, True, seed, n)
     assert abs(t) < 4.5

@@ -10,6 +10,7 @@ from scipy import stats
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* outside of their training range")
 @pytest.mark.parametrize("judge", [judge_classes, judge_responses])
+@pytest.mark.evidence
 def test_calibrated_under_selection_and_the_wrong_twins_are_not(judge, seed, monkeypatch):
     """Ranks of the true tau, for the right method and three that forget something."""
     monkeypatch.setattr(covariates, "N_TEST", 20)

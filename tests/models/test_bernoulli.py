@@ -261,6 +261,7 @@ def test_simulate_draws_from_the_model(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ties", "ploidy"), [("first", 1), ("random", 1), ("first", 2)])
+@pytest.mark.evidence
 def test_calibrated_under_selection(ties, ploidy, seed):
     """Ranks of the true alpha are uniform; the uncorrected twin fails the same test."""
     rng = np.random.default_rng([seed, 1])

@@ -101,6 +101,7 @@ def expected_minus_actual(posterior, rows, y):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_ranks_and_predictions_are_calibrated_and_the_twins_are_not(seed):
     rng = np.random.default_rng(seed)
     drawn = [replicate(rng) for _ in range(N_REPLICATES)]

@@ -75,6 +75,7 @@ def brute_force(Z, y, new, n_classes, f, rng, draws=40_000):
         (40, 1, 4, 0.0, 0.008, 0.002),
     ],
 )
+@pytest.mark.evidence
 def test_integrals_agree_with_importance_sampling(n, m, n_classes, shift, worst, typical, seed):
     rng = np.random.default_rng(seed)
     Z, y = cases(rng, n, m, n_classes, shift)
@@ -226,6 +227,7 @@ def plugged_in(regression):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.evidence
 def test_log_loss_is_what_probabilities_promise(n_classes, seed):
     ours, twin = surprises(np.random.default_rng(1000 + seed), n_classes)
     assert abs(ours) < 4.0

@@ -118,6 +118,7 @@ def test_factors_given_parameters_are_dense_algebra(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["real", "classes"])
+@pytest.mark.evidence
 def test_geweke(kind, seed):
     """Data and parameters drawn in turn come to the prior; not so where the event is forgotten."""
     scores = geweke(kind, 200, 10_000, seed)
@@ -126,6 +127,7 @@ def test_geweke(kind, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_calibration_under_selection(seed):
     """The true tau is anywhere among the draws; the uncorrected twin's draws are too large.
 

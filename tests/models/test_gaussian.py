@@ -181,6 +181,7 @@ def test_a_feature_that_separates_the_classes_without_spread():
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_posterior_of_tau_agrees_with_a_markov_chain(seed):
     """Gibbs and Metropolis over all parameters of two features, event included.
 
@@ -426,6 +427,7 @@ def test_tiny_classes_and_extreme_thresholds(sizes, gamma, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draw", [class_replicate, line_replicate])
+@pytest.mark.evidence
 def test_calibrated_under_selection_and_the_uncorrected_twin_is_not(draw, seed):
     """Ranks of the true tau, and predictions: what `make validate` does with many replicates."""
     rng = np.random.default_rng([seed, 7])

@@ -19,6 +19,7 @@ def test_the_joint_distribution_stays_and_that_of_wrong_twins_does_not(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
     rng = np.random.default_rng(seed)
     short = {"n_chains": 2, "n_draws": 40}
@@ -29,6 +30,7 @@ def test_ranks_are_uniform_under_selection_and_uncorrected_ones_are_not(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_correction_promises_what_comes(seed):
     each = [compared(8 * seed + r, n=40, p=1500, k=24, n_draws=16) for r in range(8)]
     gaps = {

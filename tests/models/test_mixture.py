@@ -120,6 +120,7 @@ def chains(model, bits, y, event, seed, n_draws=400):
 
 
 @pytest.mark.slow
+@pytest.mark.evidence
 def test_draws_are_from_the_posterior_and_those_of_wrong_twins_are_not(seed):
     y = np.array([0, 0, 0, 1, 1, 1, 1])
     bits = np.array([[0, 0, 0, 1, 1, 1, 0], [0, 0, 1, 1, 1, 1, 1]]).T

@@ -436,6 +436,7 @@ def calibration(replicate, corrected, seed, n=28):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("replicate", [replicate_real, replicate_heavy, replicate_binary])
+@pytest.mark.evidence
 def test_calibrated_under_selection(replicate, seed):
     """Features given 80 % are related in 80 % of cases, and pi is where its posterior says."""
     everyone, about_80, likely, p_value = calibration(replicate, True, seed)
