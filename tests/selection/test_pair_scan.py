@@ -76,7 +76,7 @@ def test_counts_without_a_fold_are_direct_counts(seed, monkeypatch):
     sets = folds(y, 2, rng)
     for left, found in zip(sets, scores(X, y, sets, 10, monkeypatch, compiled=True), strict=True):
         rest, own = X[left.kept], y[left.kept]
-        direct = np.stack([rest[own == g].sum(axis=0) for g in range(2)])
+        direct = np.stack([rest[own == g].sum(axis=0, dtype=np.int64) for g in range(2)])
         np.testing.assert_array_equal(found.counts.ones, direct[:, found.subset.columns])
         totals = np.bincount(direct.sum(axis=0), minlength=31)
         np.testing.assert_array_equal(found.tally.n_columns, totals[found.tally.totals])
