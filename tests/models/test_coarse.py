@@ -25,7 +25,7 @@ def conditioned_real(model, seed, n_related):
     return model.condition(scores.take(selection.indices).contrasts(), selection.event)
 
 
-def conditioned_binary(model, seed, n_related):
+def selected_bits(seed, n_related):
     rng = np.random.default_rng(seed)
     y = np.arange(80) % 2
     rates = np.full((2, 600), 0.3)
@@ -33,7 +33,11 @@ def conditioned_binary(model, seed, n_related):
     X = (rng.random((80, 600)) < rates[y]).astype(np.uint8)
     scores = CountScores.of(count_classes(X, y, None)[0], by_total=True)
     selection = keep_top(scores, 20, "first", NOTHING, rng)
-    return model.condition(scores.take(selection.indices).counts, selection.event)
+    return scores.take(selection.indices).counts, selection.event
+
+
+def conditioned_binary(model, seed, n_related):
+    return model.condition(*selected_bits(seed, n_related))
 
 
 def summary(posterior):
@@ -101,15 +105,8 @@ def test_shared_tables_say_the_same_as_one_set_alone(n_related, omitted, seed):
     model = BernoulliModel(coarse=True, least_fraction=1e-3, all_related=0.5, rates="given")
     tables = TablesOfSizes()
     for extra in range(3):
-        rng = np.random.default_rng((seed, extra))
-        y = np.arange(80) % 2
-        rates = np.full((2, 600), 0.3)
-        rates[1, :n_related] = 0.75
-        X = (rng.random((80, 600)) < rates[y]).astype(np.uint8)
-        scores = CountScores.of(count_classes(X, y, None)[0], by_total=True)
-        selection = keep_top(scores, 20, "first", NOTHING, rng)
-        event = selection.event if omitted else selection.event.emptied()
-        counts = scores.take(selection.indices).counts
+        counts, event = selected_bits((seed, extra), n_related)
+        event = event if omitted else event.emptied()
         ours, expected = tables.condition(model, counts, event), model.condition(counts, event)
         for name in ("log_alpha", "log_weights", "log_at_most", "log_values", "related"):
             pair = getattr(ours, name), getattr(expected, name)

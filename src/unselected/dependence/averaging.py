@@ -22,7 +22,7 @@ from unselected.dependence.power import PowerPosterior
 from unselected.numerics.quadrature import log_sum
 
 # Prior probability of the model's own likelihood.
-_OWN = 0.5
+OWN = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class LikelihoodAverage:
         return log_sum(np.array(each), axis=0)
 
 
-def log_prior_weights(n: int, own: float = _OWN) -> Floats:
+def log_prior_weights(n: int, own: float = OWN) -> Floats:
     """Return the logs of the prior probabilities of n likelihoods, the first of which has ``own``.
 
     >>> np.exp(log_prior_weights(3)).round(3).tolist()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, Floats
-from unselected.dependence.averaging import LikelihoodAverage, log_prior_weights
+from unselected.dependence.averaging import OWN, LikelihoodAverage, log_prior_weights
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 from unselected.fitted.predictor import ClassPredictor
@@ -26,10 +26,10 @@ _LEAST_WEIGHT = 0.05
 # multiplied by these. Fits without different folds share most of their cases, so that their errors
 # are correlated, and the sum over cases is less certain than one over independent cases.
 _MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
-# Prior probability of the model's own likelihood, where features are independent within classes: of
-# tables with real-valued columns, and of binary ones alone. Correlations of hundreds of bits may
-# seem to predict better than they do, and where they matter the cases left out say so clearly.
-_OWN, _OWN_OF_BITS = 0.5, 0.9
+# Prior probability of the model's own likelihood, where features are independent within classes, if
+# all columns are binary. Correlations of hundreds of bits may seem to predict better than they do,
+# and where they matter the cases left out say so clearly.
+_OWN_OF_BITS = 0.9
 # Prior probability that the features do not tell the classes apart at all.
 _SAYS_NOTHING = 0.3
 # The logarithm of the power of the average: the standard deviation of its normal prior, and nodes.
@@ -88,7 +88,7 @@ class Weighed:
             powers.append(
                 PowerPosterior.learn_coarsely(cases, prior=prior, says_nothing=says_nothing)
             )
-        own = _OWN_OF_BITS if whole.is_binary.all() else _OWN
+        own = _OWN_OF_BITS if whole.is_binary.all() else OWN
         logs = log_prior_weights(len(powers), own) + [one.log_marginal for one in powers]
         weights = _LIKELIHOOD_SHARE * logs
         average = LikelihoodAverage(tuple(powers), np.asarray(weights - log_sum(weights)))
