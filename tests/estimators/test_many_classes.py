@@ -6,7 +6,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.files.models import load_model, save_model
 from unselected.models import bernoulli_likelihood, count_omission
-from unselected.omission import many_classes
+from unselected.omission import count_plan
 
 
 def data(sizes, p=300, seed=0):
@@ -30,10 +30,13 @@ def by_transform(monkeypatch):
     [{}, {"rates": "given"}, {"ties": "random"}, {"prior": "sparse"}],
     ids=str,
 )
-def test_the_transform_changes_no_prediction(parameters, monkeypatch, seed):
-    X, y = data((12,) * 4, seed=seed)
+@pytest.mark.parametrize("sizes", [(12,) * 4, (11, 13, 17, 15)], ids=["transform", "pairs"])
+def test_many_classes_are_predicted_as_few(sizes, parameters, monkeypatch, seed):
+    X, y = data(sizes, seed=seed)
     expected = SelectiveBernoulliNB(k=8, random_state=0, **parameters).fit(X, y)
     by_transform(monkeypatch)
+    if len(set(sizes)) > 1:
+        monkeypatch.setattr(count_plan, "MOST_EXACT_POINTS", 0.0)
     found = SelectiveBernoulliNB(k=8, random_state=0, **parameters).fit(X, y)
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=2e-6)
     assert found.event_error_ == 0.0
@@ -49,9 +52,10 @@ def test_smoothed_sums_change_little(rates, monkeypatch, tmp_path, seed):
     X, y = data((11, 13, 17, 15), seed=seed)
     expected = SelectiveBernoulliNB(k=8, rates=rates).fit(X, y)
     by_transform(monkeypatch)
-    monkeypatch.setattr(many_classes, "MOST_EXACT_POINTS", 0.0)
-    monkeypatch.setattr(many_classes, "_MOST_FREQUENCIES", 200)
-    monkeypatch.setattr(many_classes, "_MOST_RARE_SUMS", 1 << 10)
+    monkeypatch.setattr(count_plan, "MOST_EXACT_POINTS", 0.0)
+    monkeypatch.setattr(count_plan, "_MOST_PAIRS", 0.0)
+    monkeypatch.setattr(count_plan, "_MOST_FREQUENCIES", 200)
+    monkeypatch.setattr(count_plan, "_MOST_RARE_SUMS", 1 << 10)
     found = SelectiveBernoulliNB(k=8, rates=rates).fit(X, y)
     assert 0.0 < found.event_error_ < 0.1
     assert "log event +-" in repr(found.selection_)

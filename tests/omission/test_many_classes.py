@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from unselected.numerics.beta_binomial_integral import ROUGH
-from unselected.omission import count_transform, many_classes
+from unselected.omission import count_plan, count_transform
+from unselected.omission.count_plan import Plan
 from unselected.omission.count_transform import CountTransform
-from unselected.omission.many_classes import ManyClasses, Plan
+from unselected.omission.many_classes import ManyClasses
 from unselected.omission.several_classes import SeveralClasses
 from unselected.omission.total_blocks import Lattice
 from unselected.selection.explained import compare_explained, exact_explained
@@ -69,11 +70,11 @@ def test_other_lattices_are_wrong(monkeypatch):
     monkeypatch.setattr(Lattice, "is_even", property(lambda _: False))
     right = ManyClasses(sizes, cut, 1, by_total=True).at(0.02)  # finer than necessary
     assert np.all(largest_errors(right, expected) < EXACT)
-    many_classes._blocks.cache_clear()
+    count_plan._blocks.cache_clear()
     monkeypatch.setattr(Lattice, "step", property(lambda self: Fraction(3, self.unit)))
     wrong = ManyClasses(sizes, cut, 1, by_total=True).at(0.02)
     assert largest_errors(wrong, expected)[2] > 1e3 * EXACT
-    many_classes._blocks.cache_clear()
+    count_plan._blocks.cache_clear()
 
 
 @pytest.mark.parametrize("cut", [Fraction(1, 5), Fraction(1, 12)], ids=str)
@@ -168,8 +169,8 @@ def test_a_plan_keeps_within_its_work():
     unequal = (30, 40, 50, 60, 65, 70, 80, 90, 105, 120)
     plan, half = Plan(unequal, Fraction(1, 20)), Plan(unequal, Fraction(1, 20), 0.5)
     assert not plan.resolves_all
-    assert plan.n_points(plan.n_frequencies) <= 1.01 * many_classes.MOST_POINTS
-    assert half.n_points(half.n_frequencies) <= 0.505 * many_classes.MOST_POINTS
+    assert plan.n_points(plan.n_frequencies) <= 1.01 * count_plan.MOST_POINTS
+    assert half.n_points(half.n_frequencies) <= 0.505 * count_plan.MOST_POINTS
     assert half.n_few <= plan.n_few
     assert Plan((1000,) * 4, Fraction(1, 200)).resolves_all
     assert not Plan((200_000,) * 3, Fraction(1, 20)).is_possible

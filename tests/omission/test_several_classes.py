@@ -14,7 +14,7 @@ from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission import several_classes
 from unselected.omission.count_tables import CountTable, joint_table
-from unselected.omission.count_vectors import vectors
+from unselected.omission.count_vectors import SortedVectors, vectors
 from unselected.omission.many_cases import ManyCases
 from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
 from unselected.selection.explained import compare_explained, exact_explained
@@ -170,9 +170,9 @@ def test_few_digits_are_enough_to_find_the_mass(by_total, monkeypatch):
 
 def test_vectors_take_two_bytes_for_each_count():
     """There may be ten millions; squares and totals of counts must not overflow for all that."""
-    ones, _ = vectors((200, 200))
+    ones, orders = vectors((200, 200))
     assert ones.dtype == np.int16
-    part = several_classes._Part.of((200, 200), 200)
+    part = SortedVectors.of((200, 200), ones, orders, 200)
     assert part.totals.max() == 400
     assert part.squares.max() == 200 * 400
 

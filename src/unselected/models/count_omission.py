@@ -4,8 +4,9 @@ from fractions import Fraction
 from typing import Literal
 
 from unselected._typing import Ints
+from unselected.omission.count_plan import Plan
 from unselected.omission.count_tables import MOST_ENTRIES, TotalsAlone, n_entries
-from unselected.omission.many_classes import ManyClasses, Plan
+from unselected.omission.many_classes import ManyClasses
 from unselected.omission.several_classes import MOST_SUMS, SeveralClasses, n_sums
 from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.statistics.moments import Statistic
@@ -73,6 +74,8 @@ def is_transformed(sizes: tuple[int, ...], cut: Fraction) -> bool:
     if sums > MOST_SUMS:
         return True
     plan = Plan(sizes, cut)
+    if plan.sums_pairs and plan.n_pairs < sums:
+        return True
     return plan.resolves_all and plan.n_points(plan.n_frequencies) < _POINTS_PER_SUM * sums
 
 

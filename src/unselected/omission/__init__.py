@@ -3,6 +3,7 @@
 Public modules
 --------------
 binary   binary features, two classes
+count_plan   how binary features in many classes are summed, and the work of that
 count_tables  binary features, several classes or given their totals
 factor   real-valued features with latent factors
 laws     real-valued features that were selected by another score

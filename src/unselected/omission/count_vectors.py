@@ -1,15 +1,71 @@
-"""Vectors of counts of several classes, equal classes in order."""
+"""Vectors of counts of several classes: all of them, or those near to a centre, and their Q.
+
+Q = sum of I_g^2 / n_g over the classes. In units of 1 / lcm of the class sizes it is an integer.
+"""
 
 from collections import Counter
-from math import comb, prod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, comb, prod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Floats
+from unselected._typing import Floats, Ints
 
 # Counts of vectors, of which there may be millions: classes have fewer than 2^15 cases.
 Counts = NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class SortedVectors:
+    """Vectors of counts of some classes, sorted by total and then by Q.
+
+    ``ones`` has shape (G, v), and ``orders`` how many vectors each stands for. ``starts`` has where
+    each total begins, from the lowest one on, and the number of vectors at last.
+    """
+
+    sizes: tuple[int, ...]
+    ones: Counts
+    orders: Floats
+    totals: NDArray[np.int32]
+    squares: Ints
+    lowest: int
+    starts: Ints
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], ones: Counts, orders: Floats, unit: int) -> Self:
+        """Return the vectors sorted, with Q in units of 1 / unit."""
+        totals = ones.sum(axis=0, dtype=np.int32)
+        squares = np.zeros(totals.size, dtype=np.int64)
+        for n, row in zip(sizes, ones, strict=True):
+            squares += unit // n * row.astype(np.int64) ** 2
+        order = np.lexsort((squares, totals))
+        # One after the other, so that what is not sorted yet is not kept longer than necessary.
+        ones = ones[:, order]
+        orders, totals, squares = orders[order], totals[order], squares[order]
+        lowest, highest = int(totals[0]), int(totals[-1])
+        starts = np.searchsorted(totals, np.arange(lowest, highest + 2))
+        return cls(sizes, ones, orders, totals, squares, lowest, starts)
+
+    @property
+    def n_totals(self) -> int:
+        """The number of totals."""
+        return self.starts.size - 1
+
+
+def last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:
+    """Return the largest Q below the cut on R^2, and at most at it, in these units, by total."""
+    n, below, at_most = sum(sizes), [], []
+    for m in range(n + 1):
+        bound = unit * (cut * m + (1 - cut) * Fraction(m * m, n))
+        at_most.append(bound.numerator // bound.denominator)
+        # Constant features have R^2 = 0 whatever the bound says.
+        constant = m in (0, n) and cut > 0
+        below.append(at_most[-1] if constant else ceil(bound) - 1)
+    return np.array(below), np.array(at_most)
 
 
 def vectors(sizes: tuple[int, ...], most: int | None = None) -> tuple[Counts, Floats]:
@@ -52,6 +108,34 @@ def _multisets(n: int, k: int, most: int) -> tuple[Counts, Floats]:
         if not few.all():
             ones, orders, n_last = ones[:, few], orders[few], n_last[few]
     return ones, orders
+
+
+def vectors_near(sizes: Sequence[int], share: float, reach: float) -> Counts:
+    """Return the vectors (G, v) with sum of (I_g - n_g share)^2 / n_g up to a reach.
+
+    >>> vectors_near((4, 4), 0.5, 0.25).T.tolist()
+    [[1, 2], [2, 1], [2, 2], [2, 3], [3, 2]]
+    """
+    ones, left = np.empty((0, 1), dtype=np.int16), np.array([reach * (1.0 + 1e-9) + 1e-9])
+    for n in sizes:
+        half = np.sqrt(n * np.maximum(left, 0.0))
+        low = np.maximum(np.ceil(n * share - half), 0.0).astype(np.int64)
+        high = np.minimum(np.floor(n * share + half), n).astype(np.int64)
+        before, step = _expanded(np.maximum(high - low + 1, 0))
+        count = low[before] + step
+        left = left[before] - (count - n * share) ** 2 / n
+        ones = np.vstack([ones[:, before], count.astype(np.int16)])
+    return ones
+
+
+def _expanded(numbers: Ints) -> tuple[Ints, Ints]:
+    """Return each index as often as its number says, and how often it occurred before.
+
+    >>> [each.tolist() for each in _expanded(np.array([2, 0, 3]))]
+    [[0, 0, 2, 2, 2], [0, 1, 0, 1, 2]]
+    """
+    index = np.repeat(np.arange(numbers.size), numbers)
+    return index, np.arange(index.size) - (np.cumsum(numbers) - numbers)[index]
 
 
 def n_vectors(sizes: tuple[int, ...], most: int | None) -> float:

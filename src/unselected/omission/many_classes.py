@@ -6,18 +6,22 @@ Given its total m,
 
 P(omitted | m, theta) is a smooth function of logit(theta): for unrelated features it does not
 depend on theta at all. It is interpolated between a few nodes, those of Gauss's rule for
-P(theta | m), averaged over a block of totals. At a node it is a ratio of two probabilities, of
-which `count_transform` gives the numerator. Given m, it does not change when all P(I | theta) are
-multiplied by exp(t I); t is chosen so that the mean of m is in the middle of the block.
+P(theta | m), averaged over a block of totals. At a node it is a ratio of two probabilities. Given
+m, it does not change when all P(I | theta) are multiplied by exp(t I); t is chosen so that the mean
+of m is in the middle of the block.
 
-Where the values of the score are too many to be resolved, the sums are smoothed. Features with few
-ones, or few zeros, have few vectors of counts, and these are summed one by one.
+The numerator is a sum over vectors of counts. `count_transform` gives it where the score has few
+values, as in classes of equal sizes; `count_pairs` where there are few vectors near the middle of a
+block, as in up to nine classes of usual sizes. Where both are too many, the transform smooths the
+sums. Features with few ones, or few zeros, then have few vectors of counts, and these are summed
+one by one.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -27,31 +31,23 @@ from unselected._typing import Floats, Ints
 from unselected.columns.blocks import in_threads
 from unselected.numerics.beta_binomial import log_pmf_table
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
-from unselected.numerics.quadrature import gauss_legendre, gauss_rule, theta_nodes
+from unselected.numerics.quadrature import gauss_legendre, gauss_rule
+from unselected.omission.count_pairs import CountPairs
+from unselected.omission.count_plan import Plan
 from unselected.omission.count_tables import Omission
 from unselected.omission.count_transform import CountTransform, typical_error
-from unselected.omission.several_classes import SeveralClasses, n_sums
-from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divided
+from unselected.omission.several_classes import SeveralClasses
 
-# Points of transforms for one value of alpha, at most: to resolve all values of the score, to
-# smooth them, and where few digits are enough. A second has some 5e7 on one core.
-MOST_EXACT_POINTS, MOST_POINTS, _MOST_ROUGH_POINTS = 1.5e8, 6e7, 1e7
-# The fewest frequencies with which the law may be smoothed, and the most that pay.
-FEWEST_FREQUENCIES, _MOST_FREQUENCIES = 128, 1024
 # Nodes of theta for a block: some, and more for each standard deviation of logit(theta).
 _NODES, _PER_DEVIATION, _MOST_NODES = 4.0, 36.0, 24
 _ROUGH_NODES, _ROUGH_PER_DEVIATION = 2.0, 8.0
 _FINER = 2
-# A number of them for estimates of the work.
-_USUAL_NODES = 6.0
 # Where n / alpha is below this, nothing depends on theta; up to 1 fewer nodes are enough.
 _UNRELATED = 1e-10
-# Sums over vectors with few ones, for one node of theta.
-_MOST_RARE_SUMS = 1 << 19
 # Parts of P(theta | m) that are left out.
 _NEGLIGIBLE = 1e-13
-# Numbers of the table P(m | theta), at most, and those that are computed at a time.
-_MOST_NUMBERS, _BLOCK = 1 << 25, 1 << 20
+# Numbers of the table P(m | theta) that are computed at a time.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +89,20 @@ class ManyClasses:
     ) -> None:
         self._sizes, self._cut, self._refinement = sizes, cut, refinement
         self._by_total, self._n = by_total, sum(sizes)
-        plan = Plan(sizes, cut, share)
+        plan, self._few = Plan(sizes, cut, share), 0
         most = plan.n_frequencies if most_frequencies is None else most_frequencies
-        self._transforms, self._few = plan.transforms(most), 0
         self._rough = plan.transforms(min(most, plan.n_rough_frequencies))
-        if not self.is_exact:
+        self._blocks: Sequence[CountTransform | CountPairs] = plan.transforms(most)
+        if most_frequencies is None and plan.sums_pairs:
+            self._blocks = plan.pairs
+        elif not self.is_exact:
             self._few = plan.n_few
-            self._transforms = plan.transforms(most, self._few + 1)
+            self._blocks = plan.transforms(most, self._few + 1)
 
     @property
     def is_exact(self) -> bool:
-        """Whether all values of the score are resolved, so that nothing is smoothed."""
-        return all(each.is_exact for each in self._transforms)
+        """Whether nothing is smoothed."""
+        return all(each.is_exact for each in self._blocks)
 
     @cached_property
     def _rare(self) -> SeveralClasses:
@@ -115,12 +113,12 @@ class ManyClasses:
         """Return the omission probabilities at alpha = 1 / u."""
         exactly = accuracy.per_root == EXACT.per_root
         rule = _ThetaRule.of(self._sizes, u, accuracy, self._refinement)
-        transforms = self._transforms if exactly else self._rough
+        blocks = self._blocks if exactly else self._rough
 
         def work(some: slice) -> _Given:
-            return self._given(transforms[some.start], rule, rough=not exactly)
+            return self._given(blocks[some.start], rule, rough=not exactly)
 
-        parts = list(in_threads(work, [slice(i, i + 1) for i in range(len(transforms))]))
+        parts = list(in_threads(work, [slice(i, i + 1) for i in range(len(blocks))]))
         at_most, at_cut, error = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("at_most", "at_cut", "error")
@@ -152,92 +150,20 @@ class ManyClasses:
             told = replace(told, log_at_cut=told.log_at_most)
         return told if self._by_total else told.of_one()
 
-    def _given(self, transform: CountTransform, rule: "_ThetaRule", *, rough: bool) -> _Given:
+    def _given(
+        self, sums: CountTransform | CountPairs, rule: "_ThetaRule", *, rough: bool
+    ) -> _Given:
         """Return the probabilities given the totals of a block."""
-        block = transform.block
+        block = sums.block
         nodes, weights = rule.nodes_for(block.totals, rough=rough)
         tilted = _Tilted.of(self._sizes, nodes, rule.u, float(np.mean(block.totals)))
-        part = transform.omitted(tilted.pmfs)
+        part = sums.omitted(tilted.pmfs)
         total = tilted.of_totals(block.totals)
         at_most, at_cut, difference = (
             np.einsum("im,im->m", weights, each / total)
             for each in (part.at_most, part.at_cut, part.difference)
         )
         return _Given(at_most, at_cut, typical_error(difference))
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How many frequencies are taken for classes of these sizes, and the work of that.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-    cut : Fraction
-    share : float
-        The part of the work that is allowed.
-    """
-
-    sizes: tuple[int, ...]
-    cut: Fraction
-    share: float = 1.0
-
-    def transforms(self, most: int, first: int = 1) -> list[CountTransform]:
-        """Return the transforms of blocks of totals from a first one to n / 2."""
-        blocks = _blocks(tuple(sorted(self.sizes)), self.cut, first)
-        return [CountTransform(block, self.sizes, most) for block in blocks]
-
-    def n_points(self, most: int) -> float:
-        """Return the number of points of the transforms for one value of alpha, about."""
-        return _USUAL_NODES * sum(each.n_points for each in self.transforms(most))
-
-    @cached_property
-    def _every(self) -> int:
-        """A number of frequencies that resolves all values of the score."""
-        return max(each.block.n_steps for each in self.transforms(1))
-
-    @cached_property
-    def resolves_all(self) -> bool:
-        """Whether all values of the score are resolved."""
-        return self.n_points(self._every) <= self.share * MOST_EXACT_POINTS
-
-    @property
-    def n_frequencies(self) -> int:
-        """The number of frequencies: of all values of the score, where these are not too many."""
-        return self._every if self.resolves_all else self._within(MOST_POINTS, _MOST_FREQUENCIES)
-
-    @property
-    def n_rough_frequencies(self) -> int:
-        """The number of frequencies where few digits are enough."""
-        return self._within(_MOST_ROUGH_POINTS, FEWEST_FREQUENCIES << 1)
-
-    def _within(self, most_points: float, most: int) -> int:
-        """Return a number of frequencies with which the points are not too many."""
-        affordable = most * min(1.0, self.share * most_points / self.n_points(most))
-        return max(FEWEST_FREQUENCIES, int(affordable))
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether the fewest frequencies are not too much work, and memory."""
-        n = sum(self.sizes)
-        if theta_nodes(n) * (n // 2 + 1) > _MOST_NUMBERS:
-            return False
-        return self.n_points(FEWEST_FREQUENCIES) <= self.share * MOST_POINTS
-
-    @property
-    def n_few(self) -> int:
-        """The largest total whose vectors of counts are summed one by one."""
-        few, half = 0, sum(self.sizes) // 2
-        while few < half - 1 and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
-            few += 1
-        return few
-
-
-@lru_cache(maxsize=16)
-def _blocks(sizes: tuple[int, ...], cut: Fraction, first: int) -> list[TotalBlock]:
-    """Return blocks of totals, which take a while where there are many."""
-    lattice = Lattice(sizes)
-    return [block_of(lattice, cut, *ends) for ends in divided(sum(sizes), cut, first)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ such classes one is enumerated, and counted as often as there are orders.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, lcm
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from unselected.numerics.beta_binomial import pmf_tables, windows
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
 from unselected.omission.count_tables import Omission
-from unselected.omission.count_vectors import Counts, n_vectors, vectors
+from unselected.omission.count_vectors import SortedVectors, last_squares, n_vectors, vectors
 
 # Sums for one node of theta, at most: minutes for a fit, and some 400 MB.
 MOST_SUMS = 1 << 25
@@ -47,40 +47,12 @@ _MORE = 9.0
 _SMALL = 1e-4
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The vectors of counts of some classes, sorted by total and then by Q.
-
-    ``orders`` has how many vectors each stands for, ``starts`` where each total begins, and the
-    number of vectors at last.
-    """
-
-    sizes: tuple[int, ...]
-    ones: Counts
-    orders: Floats
-    totals: NDArray[np.int32]
-    squares: Ints
-    starts: Ints
+class _Part(SortedVectors):
+    """The vectors of counts of some classes, from a total of 0 on."""
 
     @classmethod
-    def of(cls, sizes: tuple[int, ...], unit: int, most: int | None = None) -> "_Part":
-        ones, orders = vectors(sizes, most)
-        totals = ones.sum(axis=0, dtype=np.int32)
-        squares = np.zeros(totals.size, dtype=np.int64)
-        for n, row in zip(sizes, ones, strict=True):
-            squares += unit // n * row.astype(np.int64) ** 2
-        order = np.lexsort((squares, totals))
-        # One after the other, so that what is not sorted yet is not kept longer than necessary.
-        ones = ones[:, order]
-        orders, totals, squares = orders[order], totals[order], squares[order]
-        largest = sum(sizes) if most is None else min(sum(sizes), most)
-        starts = np.searchsorted(totals, np.arange(largest + 2))
-        return cls(sizes, ones, orders, totals, squares, starts)
-
-    @property
-    def n_totals(self) -> int:
-        """The number of totals."""
-        return self.starts.size - 1
+    def enumerated(cls, sizes: tuple[int, ...], unit: int, most: int | None) -> "_Part":
+        return cls.of(sizes, *vectors(sizes, most), unit)
 
     def among(self, totals: slice) -> slice:
         """Return where the vectors with these totals are."""
@@ -141,8 +113,8 @@ class SeveralClasses:
         self._sizes, self._refinement, self._by_total = sizes, refinement, by_total
         self._most, unit = most, lcm(*sizes)
         first, second = _divided(sizes, most)
-        self._first, self._second = (_Part.of(part, unit, most) for part in (first, second))
-        below, at_most = _last_squares(sizes, cut, unit)
+        self._first, self._second = (_Part.enumerated(part, unit, most) for part in (first, second))
+        below, at_most = last_squares(sizes, cut, unit)
         # Where the vectors of the second part that are below the cut end, for each vector of the
         # first part and each total of the second.
         self._ends = self._found(below)
@@ -342,15 +314,3 @@ def _divided(
 def _work(first: tuple[int, ...], second: tuple[int, ...], most: int | None) -> float:
     lists = sum(second) if most is None else min(sum(second), most)
     return n_vectors(first, most) * (lists + 1.0) + _VECTOR_WORK * n_vectors(second, most)
-
-
-def _last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:
-    """Return the largest Q below the cut, and at most at it, in these units, for each total."""
-    n, below, at_most = sum(sizes), [], []
-    for m in range(n + 1):
-        bound = unit * (cut * m + (1 - cut) * Fraction(m * m, n))
-        at_most.append(bound.numerator // bound.denominator)
-        # Constant features have R^2 = 0 whatever the bound says.
-        constant = m in (0, n) and cut > 0
-        below.append(at_most[-1] if constant else ceil(bound) - 1)
-    return np.array(below), np.array(at_most)

@@ -21,9 +21,6 @@ from scipy.fft import next_fast_len
 
 from unselected._typing import Floats, Ints
 
-# Squared half width of a block, in units of what makes its reach twice that of its middle. Wider
-# blocks have more totals, and longer transforms for each.
-_WIDTH = 0.33
 _LEAST_HALF_WIDTH = 4
 # The same in variances of the total of an unrelated feature, which must not be too improbable.
 _MOST_VARIANCES = 12.0
@@ -148,13 +145,16 @@ def _distance(Q: Fraction, m: int, x: Fraction, n: int) -> Fraction:
     return Q - 2 * x * m + n * x * x
 
 
-def divided(n: int, cut: Fraction, first: int) -> list[tuple[int, int]]:
+def divided(n: int, cut: Fraction, first: int, width: float) -> list[tuple[int, int]]:
     """Return first and last totals of blocks, from a first total to n / 2.
 
-    >>> divided(100, Fraction(1, 20), 5)
+    ``width`` is the squared half width of a block, in units of what makes its reach twice that of
+    its middle.
+
+    >>> divided(100, Fraction(1, 20), 5, 0.33)
     [(5, 13), (14, 24), (25, 35), (36, 48), (49, 50)]
     """
-    share, half, ends = min(_WIDTH * float(cut), _MOST_VARIANCES / n), n // 2, []
+    share, half, ends = min(width * float(cut), _MOST_VARIANCES / n), n // 2, []
     while first <= half:
         wide = isqrt(max(0, int(share * first * (n - first))))
         # The middle is farther from 0 than the first total, and the block wider for that.

@@ -1,0 +1,202 @@
+"""The omitted part of the counts with some totals, by sums over pairs of vectors of counts.
+
+The classes are divided into two parts, as in `several_classes`. Here the totals are those of a
+block, so that only vectors near its centre can be omitted (see `total_blocks`), and these are far
+fewer than all. For each total of the second part, its vectors are in a list sorted by Q; to each
+vector of the first part belongs the beginning of that list, up to where both together are at the
+cut. All vectors enter exactly, whatever the sizes of the classes.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import exp, inf, lcm, lgamma, log, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats, Ints
+from unselected.omission.count_transform import OmittedPart
+from unselected.omission.count_vectors import Counts, SortedVectors, last_squares, vectors_near
+from unselected.omission.total_blocks import TotalBlock
+
+# Vectors of a part, at most: some 100 MB for a block.
+_MOST_VECTORS = 1 << 21
+# A vector of a part takes about as long as so many pairs.
+_VECTOR_WORK = 6.0
+# Nodes of theta whose probabilities are held at the same time.
+_NODES_TOGETHER = 8
+# Counts are integers of 16 bits, their squares of 64.
+_LARGEST_CLASS, _LARGEST_SQUARE = (1 << 15) - 1, 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class CutBounds:
+    """The largest Q below the cut and at most at it, for each total, in units of 1 / unit."""
+
+    unit: int
+    below: Ints
+    at_most: Ints
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], cut: Fraction) -> "CutBounds":
+        """Return the bounds of all totals, 0 to n."""
+        unit = lcm(*sizes)
+        return cls(unit, *last_squares(sizes, cut, unit))
+
+
+@dataclass(frozen=True, eq=False)
+class CountPairs:
+    """The sums for a block of totals.
+
+    Attributes
+    ----------
+    block : TotalBlock
+    sizes : tuple of int
+    bounds : CutBounds
+    """
+
+    block: TotalBlock
+    sizes: tuple[int, ...]
+    bounds: CutBounds
+
+    @property
+    def is_exact(self) -> bool:
+        """Nothing is smoothed."""
+        return True
+
+    def omitted(self, pmfs: dict[int, Floats]) -> OmittedPart:
+        """Return the omitted part for nodes of theta, from P(I | theta) by size, (nodes, n + 1)."""
+        n_nodes = len(next(iter(pmfs.values())))
+        parts = [vectors_near(part, self.block.centre, self._reach) for part in self._divided]
+        if min(ones.size for ones in parts) == 0:
+            none = np.zeros((n_nodes, self.block.totals.size))
+            return OmittedPart(none, none, none)
+        first, second = map(self._sorted, self._divided, parts)
+        sums = []
+        for start in range(0, n_nodes, _NODES_TOGETHER):
+            some = slice(start, start + _NODES_TOGETHER)
+            by_count = {n: np.ascontiguousarray(pmf[some].T) for n, pmf in pmfs.items()}
+            sums.append(self._sums(_Weighed.of(first, by_count), _Weighed.of(second, by_count)))
+        at_most, at_cut = np.concatenate(sums, axis=2).transpose(0, 2, 1)
+        return OmittedPart(at_most, at_cut, np.zeros_like(at_most))
+
+    @property
+    def _reach(self) -> float:
+        return float(self.block.reach.max())
+
+    @cached_property
+    def _divided(self) -> list[tuple[int, ...]]:
+        return divided(self.sizes, self._reach)
+
+    def _sorted(self, sizes: tuple[int, ...], ones: Counts) -> SortedVectors:
+        return SortedVectors.of(sizes, ones, np.ones(ones.shape[1]), self.bounds.unit)
+
+    @cached_property
+    def _is_tie(self) -> NDArray[np.bool_]:
+        totals = self.block.totals
+        return np.asarray(self.bounds.below[totals] < self.bounds.at_most[totals])
+
+    def _sums(self, first: "_Weighed", second: "_Weighed") -> Floats:
+        """Return P(at most at the cut and m) and P(at the cut and m), shape (2, m, nodes)."""
+        totals, lowest = self.block.totals, int(self.block.totals[0])
+        sums = np.zeros((2, totals.size, first.probabilities.shape[1]))
+        for i in range(second.vectors.n_totals):
+            squares, cumulated = second.list_of(i)
+            total = second.vectors.lowest + i
+            within = first.with_totals(lowest - total, int(totals[-1]) - total)
+            if squares.size == 0 or within.some.start == within.some.stop:
+                continue
+            m = first.vectors.totals[within.some] + total
+            places = within.totals + total - lowest
+            room = -first.vectors.squares[within.some]
+            ends = np.searchsorted(squares, self.bounds.at_most[m] + room, "right")
+            sums[0, places] += first.summed(within, cumulated[ends])
+            if np.any(self._is_tie[places]):
+                before = np.searchsorted(squares, self.bounds.below[m] + room, "right")
+                sums[1, places] += first.summed(within, cumulated[ends] - cumulated[before])
+        return sums
+
+
+@dataclass(frozen=True)
+class _Within:
+    """Vectors with some neighbouring totals: where they are, those totals, and their beginnings."""
+
+    some: slice
+    totals: Ints
+    starts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """Vectors of a part, and P(vector | theta), shape (v, nodes)."""
+
+    vectors: SortedVectors
+    probabilities: Floats
+
+    @classmethod
+    def of(cls, vectors: SortedVectors, by_count: dict[int, Floats]) -> "_Weighed":
+        """Take P(I | theta) by size, (n + 1, nodes)."""
+        product = np.take(by_count[vectors.sizes[0]], vectors.ones[0], axis=0)
+        for n, ones in zip(vectors.sizes[1:], vectors.ones[1:], strict=True):
+            product *= np.take(by_count[n], ones, axis=0)
+        return cls(vectors, product)
+
+    def list_of(self, i: int) -> tuple[Ints, Floats]:
+        """Return Q of the vectors with the i-th total, and their probabilities, cumulated from 0.
+
+        The latter has one row more.
+        """
+        some = slice(*self.vectors.starts[i : i + 2])
+        own = self.probabilities[some]
+        cumulated = np.zeros((len(own) + 1, own.shape[1]))
+        np.cumsum(own, axis=0, out=cumulated[1:])
+        return self.vectors.squares[some], cumulated
+
+    def with_totals(self, least: int, most: int) -> _Within:
+        """Return the vectors whose total is between the two; totals without any are left out."""
+        starts, lowest = self.vectors.starts, self.vectors.lowest
+        low = min(max(least - lowest, 0), starts.size - 1)
+        high = max(low, min(most - lowest + 1, starts.size - 1))
+        some = slice(int(starts[low]), int(starts[high]))
+        present = low + np.flatnonzero(np.diff(starts[low : high + 1]))
+        return _Within(some, present + lowest, starts[present] - some.start)
+
+    def summed(self, within: _Within, factors: Floats) -> Floats:
+        """Return the sums of probability times factor over the vectors with each total."""
+        terms = self.probabilities[within.some] * factors
+        return np.asarray(np.add.reduceat(terms, within.starts, axis=0))
+
+
+def divided(sizes: tuple[int, ...], reach: float) -> list[tuple[int, ...]]:
+    """Return the sizes of the two parts that have fewest vectors; the first has fewer."""
+    ordered = tuple(sorted(sizes))
+    splits = [[ordered[:g], ordered[g:]] for g in range(1, len(ordered))]
+    best = min(splits, key=lambda split: sum(n_near(part, reach) for part in split))
+    return sorted(best, key=lambda part: n_near(part, reach))
+
+
+def n_near(sizes: tuple[int, ...], reach: float) -> float:
+    """Return about how many vectors of counts there are up to a reach: a volume, or all.
+
+    >>> sizes, reach = (70, 80, 90), 3.0
+    >>> bool(abs(n_near(sizes, reach) / vectors_near(sizes, 0.5, reach).shape[1] - 1.0) < 0.2)
+    True
+    """
+    G = len(sizes)
+    # Half a step more in all directions: few vectors are more than the volume says.
+    radius = sqrt(reach) + 0.25 * sqrt(sum(1.0 / n for n in sizes) / G)
+    of_ball = 0.5 * G * log(pi) - lgamma(0.5 * G + 1.0) + G * log(radius)
+    volume = of_ball + 0.5 * sum(map(log, sizes))
+    return exp(min(volume, sum(log(n + 1.0) for n in sizes)))
+
+
+def pair_work(block: TotalBlock, sizes: tuple[int, ...]) -> float:
+    """Return about how many pairs of a block are summed; infinite where that is not possible."""
+    if max(sizes) > _LARGEST_CLASS or lcm(*sizes) * sum(sizes) > _LARGEST_SQUARE:
+        return inf
+    reach = float(block.reach.max())
+    first, second = (n_near(part, reach) for part in divided(sizes, reach))
+    if second > _MOST_VECTORS:
+        return inf
+    return first * block.totals.size + _VECTOR_WORK * (first + second)
