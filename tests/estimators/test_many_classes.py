@@ -53,7 +53,7 @@ def test_smoothed_sums_change_little(rates, monkeypatch, tmp_path, seed):
     expected = SelectiveBernoulliNB(k=8, rates=rates).fit(X, y)
     by_transform(monkeypatch)
     monkeypatch.setattr(count_plan, "MOST_EXACT_POINTS", 0.0)
-    monkeypatch.setattr(count_plan, "_MOST_PAIRS", 0.0)
+    monkeypatch.setattr(count_plan, "_MOST_COMPILED_PAIRS", 0.0)
     monkeypatch.setattr(count_plan, "_MOST_FREQUENCIES", 200)
     monkeypatch.setattr(count_plan, "_MOST_RARE_SUMS", 1 << 10)
     found = SelectiveBernoulliNB(k=8, rates=rates).fit(X, y)

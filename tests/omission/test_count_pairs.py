@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from unselected.numerics import kernels
 from unselected.omission import count_pairs, count_plan
 from unselected.omission.count_pairs import CutBounds, n_near
 from unselected.omission.count_plan import Plan
@@ -69,6 +70,25 @@ def test_pairs_give_the_sums_over_all_vectors(sizes, cut):
         selected = -np.expm1(overall.at(u).log_at_most)
         assert selected == pytest.approx(total @ -np.expm1(expected.log_at_most), abs=EXACT)
         assert float(overall.at(u).error) == 0.0
+
+
+@pytest.mark.parametrize("cut", [Fraction(1, 12), tie_of(UNEQUAL)], ids=str)
+def test_compiled_loops_sum_the_same(cut, monkeypatch):
+    plain = ManyClasses(UNEQUAL, cut, 1, by_total=True).at(0.02)
+    monkeypatch.setattr(kernels, "WORTH_COMPILING_PAIRS", 0)
+    compiled = ManyClasses(UNEQUAL, cut, 1, by_total=True).at(0.02)
+    assert largest_error(plain, compiled) < 1e-13
+    assert np.any(np.isfinite(compiled.log_at_cut)) == (cut != Fraction(1, 12))
+
+
+def test_without_a_compiler_fewer_pairs_are_summed(monkeypatch):
+    cut = Fraction(1, 19)
+    few, many = Plan((30, 40, 50, 60, 65), cut), Plan((990, 995, 1005, 1010), cut)
+    assert few.sums_pairs
+    assert many.sums_pairs
+    monkeypatch.setattr(count_plan, "can_compile", lambda: False)
+    assert few.sums_pairs
+    assert not many.sums_pairs
 
 
 @pytest.mark.parametrize(

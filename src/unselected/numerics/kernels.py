@@ -12,6 +12,8 @@ WORTH_COMPILING = 10**8
 WORTH_COMPILING_MOVES = 10**5
 # The same for steps of the chains of a factor model.
 WORTH_COMPILING_CHAINS = 200
+# The same for pairs of vectors of counts.
+WORTH_COMPILING_PAIRS = 10**7
 
 
 def kernels_for(n_values: int) -> Any:
@@ -29,13 +31,23 @@ def kernels_for_moves(n_moves: int) -> Any:
 
 def kernels_for_chains(n_steps: int) -> Any:
     """Return the compiled integral for chains of this length; None where numpy is to be used."""
-    if n_steps < WORTH_COMPILING_CHAINS or find_spec("numba") is None:
+    if n_steps < WORTH_COMPILING_CHAINS or not can_compile():
         return None
     return import_module("unselected.numerics.compiled_contour")
 
 
+def kernels_for_pairs(n_pairs: float) -> Any:
+    """Return the compiled sums over so many pairs; None where numpy is to be used."""
+    if n_pairs < WORTH_COMPILING_PAIRS or not can_compile():
+        return None
+    return import_module("unselected.numerics.compiled_pairs")
+
+
+def can_compile() -> bool:
+    """Say whether numba is installed."""
+    return find_spec("numba") is not None
+
+
 @cache
 def _kernels() -> Any:
-    if find_spec("numba") is None:
-        return None
-    return import_module("unselected.numerics.compiled")
+    return import_module("unselected.numerics.compiled") if can_compile() else None

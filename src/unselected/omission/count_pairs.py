@@ -9,13 +9,15 @@ cut. All vectors enter exactly, whatever the sizes of the classes.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp, inf, lcm, lgamma, log, pi, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
+from unselected.numerics.kernels import kernels_for_pairs
 from unselected.omission.count_transform import OmittedPart
 from unselected.omission.count_vectors import Counts, SortedVectors, last_squares, vectors_near
 from unselected.omission.total_blocks import TotalBlock
@@ -54,11 +56,14 @@ class CountPairs:
     block : TotalBlock
     sizes : tuple of int
     bounds : CutBounds
+    n_pairs : float
+        About how many pairs all blocks have together. Many are summed by compiled loops.
     """
 
     block: TotalBlock
     sizes: tuple[int, ...]
     bounds: CutBounds
+    n_pairs: float
 
     @property
     def is_exact(self) -> bool:
@@ -73,11 +78,13 @@ class CountPairs:
             none = np.zeros((n_nodes, self.block.totals.size))
             return OmittedPart(none, none, none)
         first, second = map(self._sorted, self._divided, parts)
+        compiled = kernels_for_pairs(self.n_pairs)
+        summed = self._sums if compiled is None else partial(self._compiled_sums, compiled)
         sums = []
         for start in range(0, n_nodes, _NODES_TOGETHER):
             some = slice(start, start + _NODES_TOGETHER)
             by_count = {n: np.ascontiguousarray(pmf[some].T) for n, pmf in pmfs.items()}
-            sums.append(self._sums(_Weighed.of(first, by_count), _Weighed.of(second, by_count)))
+            sums.append(summed(_Weighed.of(first, by_count), _Weighed.of(second, by_count)))
         at_most, at_cut = np.concatenate(sums, axis=2).transpose(0, 2, 1)
         return OmittedPart(at_most, at_cut, np.zeros_like(at_most))
 
@@ -116,6 +123,20 @@ class CountPairs:
                 before = np.searchsorted(squares, self.bounds.below[m] + room, "right")
                 sums[1, places] += first.summed(within, cumulated[ends] - cumulated[before])
         return sums
+
+    def _compiled_sums(self, compiled: Any, first: "_Weighed", second: "_Weighed") -> Floats:
+        """Return what `_sums` returns."""
+        totals = self.block.totals
+        offset = int(totals[0]) - first.vectors.lowest - second.vectors.lowest
+        parts = [
+            (each.vectors.starts, each.vectors.squares, each.probabilities)
+            for each in (first, second)
+        ]
+        at_most = compiled.sum_pairs(*parts, offset, self.bounds.at_most[totals])
+        at_cut = np.zeros_like(at_most)
+        if np.any(self._is_tie):
+            at_cut = at_most - compiled.sum_pairs(*parts, offset, self.bounds.below[totals])
+        return np.stack([at_most, at_cut])
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from unselected.numerics.kernels import can_compile
 from unselected.numerics.quadrature import theta_nodes
 from unselected.omission.count_pairs import CountPairs, CutBounds, pair_work
 from unselected.omission.count_transform import CountTransform
@@ -13,8 +14,9 @@ from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divi
 # Points of transforms for one value of alpha, at most: to resolve all values of the score, to
 # smooth them, and where few digits are enough. A second has some 5e7 on one core.
 MOST_EXACT_POINTS, MOST_POINTS, _MOST_ROUGH_POINTS = 1.5e8, 6e7, 1e7
-# Pairs of vectors for one value of alpha, at most: a second has some 4e7 on one core.
-_MOST_PAIRS = 2e8
+# Pairs of vectors for one value of alpha, at most, by numpy and by compiled loops. A second has
+# some 2e7 and 1e8 on one core.
+_MOST_PAIRS, _MOST_COMPILED_PAIRS = 1e8, 4e8
 # Squared half widths of blocks, for transforms and for pairs. Wider blocks have more totals, and
 # longer transforms or more vectors for each.
 _WIDTH, _WIDTH_FOR_PAIRS = 0.33, 0.06
@@ -57,7 +59,7 @@ class Plan:
     def pairs(self) -> list[CountPairs]:
         """The sums over pairs of vectors, for blocks of totals from 1 to n / 2."""
         bounds = CutBounds.of(self.sizes, self.cut)
-        return [CountPairs(block, self.sizes, bounds) for block in self._narrow]
+        return [CountPairs(block, self.sizes, bounds, self.n_pairs) for block in self._narrow]
 
     @cached_property
     def n_pairs(self) -> float:
@@ -67,7 +69,8 @@ class Plan:
     @property
     def sums_pairs(self) -> bool:
         """Whether pairs are summed: transforms do not resolve all values, and pairs are few."""
-        return not self.resolves_all and self.n_pairs <= self.share * _MOST_PAIRS
+        most = _MOST_COMPILED_PAIRS if can_compile() else _MOST_PAIRS
+        return not self.resolves_all and self.n_pairs <= self.share * most
 
     def n_points(self, most: int) -> float:
         """Return the number of points of the transforms for one value of alpha, about."""
