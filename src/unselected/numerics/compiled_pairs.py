@@ -24,7 +24,9 @@ def _add_pairs(first, second, bound, sums):
     """Add P(first vector) times P(second vector) of all pairs of two lists within the bound."""
     squares, probabilities = first
     other_squares, cumulated = second
-    end = other_squares.size
+    if squares.size == 0:
+        return
+    end = np.searchsorted(other_squares, bound - squares[0], "right")
     for v in range(squares.size):
         room = bound - squares[v]
         while end > 0 and other_squares[end - 1] > room:
