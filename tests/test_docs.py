@@ -91,7 +91,6 @@ def test_pages_of_evidence_are_short_and_listed():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("few_folds")
 def test_the_example_of_an_earlier_selection_says_what_the_page_says(monkeypatch, capsys):
     path = ROOT / "examples" / "preselected.py"
     spec = spec_from_file_location("preselected", path)

@@ -85,7 +85,7 @@ def simulation() -> None:
     for tau, n in ((0.1, 60), (0.3, 60), (0.3, 150)):
         for k in (5, 20, 100):
             gains = []
-            for seed in range(5):
+            for seed in range(10):
                 rng = np.random.default_rng([seed, 9])
                 X, y, _ = RegressionModel().simulate(n + 400, 1000, rng, tau=tau)
                 ours, exact = (

@@ -29,9 +29,6 @@ _KS = (5, 20, 100, 500)
 # Rate of the gamma prior of tau^2 for real-valued features: tau is half-normal with variance 1/2,
 # because differences between classes in real data are larger than the paper's prior expects.
 _RATE = 1.0
-# Degrees of freedom of the distribution of the effects of real-valued features: a few are much
-# larger than the others.
-_TAILS = 2.0
 # Prior probability that all features are related, where the prior is "auto".
 _ALL_RELATED = 0.5
 
@@ -42,6 +39,8 @@ class FrontDoor(SelectiveEstimator):
     ties: Ties = "first"
     _takes_missing = True
     _finds_k = "auto"
+    # Degrees of freedom of the effects of real-valued features; None where these are normal.
+    _tails: float | None = None
 
     max_features: int
     marginals: str
@@ -83,7 +82,7 @@ class FrontDoor(SelectiveEstimator):
     @property
     def _real_features(self) -> GaussianModel:
         """The model of real-valued features."""
-        tails = None if self.prior == "common" else _TAILS
+        tails = None if self.prior == "common" else self._tails
         return GaussianModel(b=_RATE, tails=tails, **self._groups_of_features)
 
     def _fold_seed(self) -> int:

@@ -10,8 +10,10 @@ from unselected.dependence.response_weights import Candidate, HeldOutResponses
 from unselected.models.direct_regression import DirectRegression
 from unselected.selection.record import Selection
 
-# Prior weights: the features say nothing; inverse regressions; direct ones.
-NULL, _INVERSE, _DIRECT = 0.5, 0.4, 0.1
+# Prior probability that the features say nothing. An inverse regression can say as much itself.
+NULL = 0.2
+# Prior weights of inverse regressions and of direct ones.
+_INVERSE, _DIRECT = 0.8, 0.2
 
 
 class ResponseFit(NamedTuple):
