@@ -18,10 +18,11 @@ from scipy.special import gammaln
 INFINITE = "infinite"
 
 
+@cache
 def vectors(sizes, total=None):
     """All vectors of counts, or those with a total."""
     every = product(*(range(n + 1) for n in sizes))
-    return [ones for ones in every if total is None or sum(ones) == total]
+    return tuple(ones for ones in every if total is None or sum(ones) == total)
 
 
 def r_squared(ones, sizes):
@@ -132,8 +133,14 @@ def chance(ones, sizes, rates, u):
 @cache
 def fate(sizes, total, is_omitted, rates, u, score=score):
     """P(is_omitted(score)) of a feature with this total, where totals are given."""
-    every = vectors(sizes, total if rates == "given" else None)
-    return sum(chance(v, sizes, rates, u) for v in every if is_omitted(score(v, sizes)))
+    which = omitted(sizes, total if rates == "given" else None, is_omitted, score)
+    return sum(chance(v, sizes, rates, u) for v in which)
+
+
+@cache
+def omitted(sizes, total, is_omitted, score):
+    """The vectors of counts with such a score, which are the same for every alpha."""
+    return [v for v in vectors(sizes, total) if is_omitted(score(v, sizes))]
 
 
 class Model:

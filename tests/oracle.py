@@ -37,6 +37,7 @@ def joint_table(n0, n1, alpha):
     return (weights * B0.T) @ B1, (weights * theta * B0.T) @ B1
 
 
+@lru_cache(maxsize=65536)
 def cor_squared(I0, I1, n0, n1):
     """COR^2 from the data themselves, by equation (1), as a fraction."""
     x = [1] * I0 + [0] * (n0 - I0) + [1] * I1 + [0] * (n1 - I1)

@@ -2,14 +2,14 @@
 
 import re
 import shlex
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import bed_reader
 import numpy as np
 import pytest
 import zarr
+from dask import distributed
 
 from unselected import SelectiveBernoulliNB
 from unselected.cli import main
@@ -53,16 +53,17 @@ def test_the_commands():
 
 
 @pytest.mark.slow
-def test_the_example_for_a_cluster(case):
-    """As a script, for it starts processes."""
+def test_the_example_for_a_cluster(case, capsys, monkeypatch):
+    """As a script, but for the workers: these are threads here, and processes in other tests."""
     X, y = case
     (code,) = (code for code in blocks("python") if "persist()" in code)
-    Path("example.py").write_text(code)
-    answer = subprocess.run(
-        [sys.executable, "example.py"], capture_output=True, text=True, check=True
-    )
+    here = partial(distributed.LocalCluster, processes=False, dashboard_address=None)
+    monkeypatch.setattr(distributed, "LocalCluster", here)
+    exec(code, {"__name__": "imported by a worker"})
+    assert capsys.readouterr().out == ""
+    exec(code, {"__name__": "__main__"})
     plain = SelectiveBernoulliNB(k=100).fit(X, y)
-    assert answer.stdout == f"{plain.selection_}\n{plain.predict_proba(X)[:5]}\n"
+    assert capsys.readouterr().out == f"{plain.selection_}\n{plain.predict_proba(X)[:5]}\n"
 
 
 def test_the_names_in_the_example_for_experiments():

@@ -9,7 +9,7 @@ import pytest
 from unselected import SelectiveBernoulliNB
 from unselected.cli import main
 
-N, P, K = 30, 25, 2
+N, P, K = 20, 25, 2
 
 
 @pytest.fixture
