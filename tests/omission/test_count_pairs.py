@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unselected.numerics import kernels
+from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.omission import count_pairs, count_plan
 from unselected.omission.count_pairs import CutBounds, n_near
 from unselected.omission.count_plan import Plan
@@ -176,3 +177,14 @@ def test_vectors_are_sorted_by_total_and_square():
     )
     np.testing.assert_array_equal(found.squares, squares)
     assert found.starts[-1] == ones.shape[1]
+
+
+def test_ties_have_a_probability_where_few_digits_are_enough():
+    """Rough sums are smoothed and know no ties: one is taken to be at most at the cut."""
+    sizes = (131, 160, 97, 203)
+    cut = exact_explained((60, 40, 30, 61), sizes)
+    many = ManyClasses(sizes, cut, 1, by_total=True)
+    assert many.is_exact
+    exact, rough = many.at(0.02), many.at(0.02, ROUGH)
+    assert np.isfinite(exact.log_at_cut[191])
+    np.testing.assert_array_equal(rough.log_at_cut, rough.log_at_most)

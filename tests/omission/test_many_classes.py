@@ -142,6 +142,25 @@ def test_more_classes_than_can_be_enumerated_against_simulation(sizes, n_drawn):
     assert 0.04 * (1.0 - P) > 4.0 * np.sqrt(P * (1.0 - P) / n_drawn)
 
 
+def test_sizes_whose_squares_would_overflow():
+    """64 bits do not hold the product of these primes times n: rare features are smoothed too."""
+    primes, u, rng = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73), 0.01, np.random.default_rng(0)
+    primes = (*primes, 79, 83)
+    cut, n = Fraction(1, 40), np.array(primes)[:, np.newaxis]
+    assert Plan(primes, cut).n_few == 0
+    found = ManyClasses(primes, cut, 1, by_total=True).at(u)
+    # Small rates are drawn more often than uniform ones would be, and count less.
+    theta = rng.beta(1.0, 40.0, size=400_000)
+    ones = rng.binomial(n, rng.beta(theta / u, (1.0 - theta) / u, size=(len(primes), theta.size)))
+    for m in (5, 10):
+        some = ones.sum(axis=0) == m
+        is_omitted = compare_explained(ones[:, some], n[:, 0], cut) <= 0
+        weight = (1.0 - theta[some]) ** -39.0
+        P = np.average(is_omitted, weights=weight)
+        error = np.sqrt(np.sum((weight * (is_omitted - P)) ** 2)) / weight.sum()
+        assert abs(np.exp(found.log_at_most[m]) - P) < 4.0 * error < 0.05
+
+
 def test_few_digits_are_enough_to_find_the_mass(monkeypatch):
     many = ManyClasses((60,) * 5, Fraction(1, 15), 1, by_total=False)
     points, fft = [], count_transform.fft

@@ -74,8 +74,6 @@ def is_transformed(sizes: tuple[int, ...], cut: Fraction) -> bool:
     if sums > MOST_SUMS:
         return True
     plan = Plan(sizes, cut)
-    if plan.sums_pairs and plan.n_pairs < sums:
-        return True
     return plan.resolves_all and plan.n_points(plan.n_frequencies) < _POINTS_PER_SUM * sums
 
 

@@ -12,7 +12,8 @@ _compile = njit(nogil=True, cache=True)
 
 
 @_compile
-def _cumulate(starts, values):
+def cumulate(starts, values):
+    """Cumulate the values (vectors, nodes) of each list, in place."""
     for i in range(starts.size - 1):
         for v in range(starts[i] + 1, starts[i + 1]):
             for node in range(values.shape[1]):
@@ -41,13 +42,12 @@ def _add_pairs(first, second, bound, sums):
 def sum_pairs(first, second, offset, bounds):
     """Return the sums for each total and node of theta, shape (totals, nodes).
 
-    ``first`` and ``second`` are starts of lists, Q and probabilities (vectors, nodes) of two parts.
-    The lists i and offset + row - i together have the total of a row, whose Q has a bound.
+    ``first`` and ``second`` are starts of lists, Q and probabilities (vectors, nodes) of two parts;
+    those of the second are cumulated. The lists i and offset + row - i together have the total of a
+    row, whose Q has a bound.
     """
     starts, squares, probabilities = first
-    other_starts, other_squares, others = second
-    cumulated = others.copy()
-    _cumulate(other_starts, cumulated)
+    other_starts, other_squares, cumulated = second
     sums = np.zeros((bounds.size, probabilities.shape[1]))
     for row in range(bounds.size):
         low, high = max(0, offset + row - other_starts.size + 2), offset + row + 1

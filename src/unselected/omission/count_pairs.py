@@ -19,17 +19,23 @@ from numpy.typing import NDArray
 from unselected._typing import Floats, Ints
 from unselected.numerics.kernels import kernels_for_pairs
 from unselected.omission.count_transform import OmittedPart
-from unselected.omission.count_vectors import Counts, SortedVectors, last_squares, vectors_near
+from unselected.omission.count_vectors import (
+    Counts,
+    SortedVectors,
+    last_squares,
+    squares_fit,
+    vectors_near,
+)
 from unselected.omission.total_blocks import TotalBlock
 
-# Vectors of a part, at most: some 100 MB for a block.
-_MOST_VECTORS = 1 << 21
+# Vectors of a part, at most: some 200 MB for each block that is summed at the same time.
+_MOST_VECTORS = 5 << 18
 # A vector of a part takes about as long as so many pairs.
 _VECTOR_WORK = 6.0
 # Nodes of theta whose probabilities are held at the same time.
-_NODES_TOGETHER = 8
-# Counts are integers of 16 bits, their squares of 64.
-_LARGEST_CLASS, _LARGEST_SQUARE = (1 << 15) - 1, 1 << 62
+_NODES_TOGETHER = 6
+# Counts are integers of 16 bits.
+_LARGEST_CLASS = (1 << 15) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +138,8 @@ class CountPairs:
             (each.vectors.starts, each.vectors.squares, each.probabilities)
             for each in (first, second)
         ]
+        # In place: they are not needed otherwise, and may take most of the memory.
+        compiled.cumulate(second.vectors.starts, second.probabilities)
         at_most = compiled.sum_pairs(*parts, offset, self.bounds.at_most[totals])
         at_cut = np.zeros_like(at_most)
         if np.any(self._is_tie):
@@ -214,7 +222,7 @@ def n_near(sizes: tuple[int, ...], reach: float) -> float:
 
 def pair_work(block: TotalBlock, sizes: tuple[int, ...]) -> float:
     """Return about how many pairs of a block are summed; infinite where that is not possible."""
-    if max(sizes) > _LARGEST_CLASS or lcm(*sizes) * sum(sizes) > _LARGEST_SQUARE:
+    if max(sizes) > _LARGEST_CLASS or not squares_fit(sizes):
         return inf
     reach = float(block.reach.max())
     first, second = (n_near(part, reach) for part in divided(sizes, reach))

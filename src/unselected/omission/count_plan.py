@@ -8,6 +8,7 @@ from unselected.numerics.kernels import can_compile
 from unselected.numerics.quadrature import theta_nodes
 from unselected.omission.count_pairs import CountPairs, CutBounds, pair_work
 from unselected.omission.count_transform import CountTransform
+from unselected.omission.count_vectors import squares_fit
 from unselected.omission.several_classes import n_sums
 from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divided
 
@@ -113,6 +114,8 @@ class Plan:
     def n_few(self) -> int:
         """The largest total whose vectors of counts are summed one by one."""
         few, half = 0, sum(self.sizes) // 2
+        if not squares_fit(self.sizes):
+            return 0
         while few < half - 1 and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
             few += 1
         return few

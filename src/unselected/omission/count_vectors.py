@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, comb, prod
+from math import ceil, comb, lcm, prod
 from typing import Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from unselected._typing import Floats, Ints
 
 # Counts of vectors, of which there may be millions: classes have fewer than 2^15 cases.
 Counts = NDArray[np.int16]
+_LARGEST_SQUARE = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,15 @@ class SortedVectors:
     def n_totals(self) -> int:
         """The number of totals."""
         return self.starts.size - 1
+
+
+def squares_fit(sizes: tuple[int, ...]) -> bool:
+    """Say whether integers of 64 bits hold Q of all vectors.
+
+    >>> squares_fit((97, 101, 103)), squares_fit((97, 101, 103, 107, 109, 113, 127, 131, 137, 139))
+    (True, False)
+    """
+    return lcm(*sizes) * sum(sizes) <= _LARGEST_SQUARE
 
 
 def last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:

@@ -12,9 +12,9 @@ of m is in the middle of the block.
 
 The numerator is a sum over vectors of counts. `count_transform` gives it where the score has few
 values, as in classes of equal sizes; `count_pairs` where there are few vectors near the middle of a
-block, as in up to nine classes of usual sizes. Where both are too many, the transform smooths the
-sums. Features with few ones, or few zeros, then have few vectors of counts, and these are summed
-one by one.
+block, as in a few classes of hundreds of cases, or eight of some fifty. Where both are too many,
+the transform smooths the sums. Features with few ones, or few zeros, then have few vectors of
+counts, and these are summed one by one.
 """
 
 from collections import Counter
@@ -129,26 +129,28 @@ class ManyClasses:
             before = self._rare.rare(u, accuracy)
         sums = np.maximum(np.concatenate([before, sums], axis=1), 0.0)
         error = np.concatenate([np.zeros(before.shape[1]), error])
-        return self._told(sums, error, rule.totals)
-
-    def _told(self, sums: Floats, error: Floats, totals: Floats) -> Omission:
-        """Return the probabilities given totals up to n / 2, those above being the same."""
-        mirrored = np.arange(self._n - self._n // 2)[::-1]
-        every = np.concatenate([np.arange(self._n // 2 + 1), mirrored])
-        sums, totals = sums[:, every], totals[every]
-        if self._by_total:
-            told = replace(Omission.of_sums(sums, np.log(totals)), error=error[every])
-        else:
-            overall = (sums * totals).sum(axis=1, keepdims=True)
-            # A total and its mirror image have the same error, others independent ones.
-            each = np.where(every == self._n - every, 1.0, 2.0) * error[every] * totals
-            spread = np.sqrt(np.sum(each[: self._n // 2 + 1] ** 2))
-            told = replace(Omission.of_sums(overall, np.zeros(1)), error=np.array([spread]))
-        if not self.is_exact:
+        told = self._told(sums, error, rule.totals)
+        if not all(each.is_exact for each in blocks):
             # Ties are not told from others close to the cut. A feature that is known to be one is
             # taken to be at most at the cut.
             told = replace(told, log_at_cut=told.log_at_most)
         return told if self._by_total else told.of_one()
+
+    def _told(self, sums: Floats, error: Floats, totals: Floats) -> Omission:
+        """Return the probabilities given totals up to n / 2, those above being the same.
+
+        Where totals are not told apart, they have an axis with one element.
+        """
+        mirrored = np.arange(self._n - self._n // 2)[::-1]
+        every = np.concatenate([np.arange(self._n // 2 + 1), mirrored])
+        sums, totals = sums[:, every], totals[every]
+        if self._by_total:
+            return replace(Omission.of_sums(sums, np.log(totals)), error=error[every])
+        overall = (sums * totals).sum(axis=1, keepdims=True)
+        # A total and its mirror image have the same error, others independent ones.
+        each = np.where(every == self._n - every, 1.0, 2.0) * error[every] * totals
+        spread = np.sqrt(np.sum(each[: self._n // 2 + 1] ** 2))
+        return replace(Omission.of_sums(overall, np.zeros(1)), error=np.array([spread]))
 
     def _given(
         self, sums: CountTransform | CountPairs, rule: "_ThetaRule", *, rough: bool
