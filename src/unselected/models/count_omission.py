@@ -22,6 +22,8 @@ _MOST_ENTRIES_OF_MANY_FITS = 1 << 17
 _MOST_QUICK_SUMS = 1 << 16
 # From so many sums on a transform may be faster: where it has fewer points than so many for each.
 _FEWEST_SUMS_BY_TRANSFORM, _POINTS_PER_SUM = 1 << 18, 4.0
+# From so many on, pairs of vectors near a block of totals may be.
+_FEWEST_SUMS_BY_PAIRS = 3 << 22
 # The error of a probability that is interpolated between values of alpha, for each omitted feature.
 _NOISE_OF_TRANSFORM = 1e-9
 
@@ -63,7 +65,7 @@ def omission_of(
 
 
 def is_transformed(sizes: tuple[int, ...], cut: Fraction) -> bool:
-    """Say whether the counts are transformed: they are too many, or that is exact and faster.
+    """Say whether not all vectors are enumerated: they are too many, or other ways are faster.
 
     >>> is_transformed((90,) * 3, Fraction(1, 20)), is_transformed((40,) * 10, Fraction(1, 20))
     (False, True)
@@ -74,6 +76,8 @@ def is_transformed(sizes: tuple[int, ...], cut: Fraction) -> bool:
     if sums > MOST_SUMS:
         return True
     plan = Plan(sizes, cut)
+    if sums > _FEWEST_SUMS_BY_PAIRS and plan.sums_pairs and plan.n_pairs < sums:
+        return True
     return plan.resolves_all and plan.n_points(plan.n_frequencies) < _POINTS_PER_SUM * sums
 
 
