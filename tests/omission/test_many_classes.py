@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from omission_cases import largest_errors, tie_of
 
 from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.omission import count_plan, count_transform
@@ -17,20 +18,6 @@ from unselected.selection.explained import compare_explained, exact_explained
 # What is said of it: all values of the score are resolved, or some are not.
 EXACT = 2e-9
 UNEQUAL = (14, 15, 17, 19, 16, 13)
-
-
-def tie_of(sizes):
-    """Return a cut that several vectors of counts have exactly."""
-    return exact_explained(
-        tuple(n // 3 + (-1) ** g * (1 + g // 2) for g, n in enumerate(sizes)), sizes
-    )
-
-
-def largest_errors(found, expected):
-    """Return those of the three probabilities, given totals or not."""
-    names = ("log_below", "log_at_cut", "log_at_most")
-    each = [(np.exp(getattr(found, name)), np.exp(getattr(expected, name))) for name in names]
-    return np.array([np.max(np.abs(a - b)) for a, b in each])
 
 
 @pytest.mark.parametrize(
