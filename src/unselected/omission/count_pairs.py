@@ -213,7 +213,7 @@ def n_near(sizes: tuple[int, ...], reach: float) -> float:
     True
     """
     G = len(sizes)
-    # Half a step more in all directions: few vectors are more than the volume says.
+    # A quarter of a step more in all directions: few vectors are more than the volume says.
     radius = sqrt(reach) + 0.25 * sqrt(sum(1.0 / n for n in sizes) / G)
     of_ball = 0.5 * G * log(pi) - lgamma(0.5 * G + 1.0) + G * log(radius)
     volume = of_ball + 0.5 * sum(map(log, sizes))
