@@ -53,6 +53,15 @@ def mixed(rng, n_classes=2):
     return np.hstack([np.exp(X), bits(rng, n_classes)[0]]), y
 
 
+def weighted_words(rng):
+    """Weights of words that occur in few texts, and real-valued columns."""
+    X, y = reals(rng)
+    words = rng.random((N, P)) < np.where(
+        np.arange(P) < 8, 0.05 + 0.35 * (y == "low")[:, None], 0.1
+    )
+    return np.hstack([words * rng.lognormal(size=words.shape), X]), y
+
+
 def numbers(rng, missing=0.0):
     X, _ = reals(rng)
     y = 50.0 + 6.0 * (X[:, 0] + 0.5 * X[:, 1] - X[:, 9] + rng.normal(size=N))
@@ -143,6 +152,7 @@ KINDS = {
     ),
     "classifier": _kind(SelectiveClassifier, mixed),
     "classifier, three classes": _kind(SelectiveClassifier, three(mixed)),
+    "classifier, weighted words": _kind(SelectiveClassifier, weighted_words),
     "classifier, covariates": _kind(SelectiveClassifier, reals, given_covariates=True),
     "regression": _kind(SelectiveNaiveRegressor, numbers),
     "regression with gaps": _kind(SelectiveNaiveRegressor, gaps(numbers)),

@@ -112,6 +112,10 @@ def stack_form(predictor: ClassPredictor) -> Form:
         "logPsi": fitted.log_psi,
         "meanCovariates": _means(fitted.main.real),
         "isBinary": fitted.is_binary.tolist(),
+        "thresholds": [
+            cut if own else None
+            for cut, own in zip(fitted.thresholds.tolist(), fitted.is_indicator, strict=True)
+        ],
         "normal": normal_form(fitted.normal),
         "path": {"steps": steps, "weights": weights},
         "power": fitted.power,

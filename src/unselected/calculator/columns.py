@@ -45,7 +45,7 @@ def features_form(predictor: Predictor, labels: Mapping[str, Label]) -> list[For
                 "high": None if ranges is None else _finite(ranges.high[j]),
                 "choices": choices if chosen[j] else None,
                 "strict": bool(strict[j]),
-                "threshold": None if thresholds is None or chosen[j] else float(thresholds[j]),
+                "threshold": None if thresholds is None or chosen[j] else _finite(thresholds[j]),
             }
         )
     return each
@@ -73,7 +73,7 @@ def covariates_form(predictor: Predictor, means: Any) -> list[Form]:
 
 
 def _finite(value: float) -> float | None:
-    """Return a number of a range; None where all training values are missing."""
+    """Return a number of a range, None where all training values are missing; or a threshold."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -105,7 +105,8 @@ def _as_copies(predictor: Predictor) -> _Look:
 
 def _of_families(predictor: Predictor) -> _Look:
     fitted: Any = predictor.fitted
-    return _BITS, fitted.is_binary, fitted.is_binary, None
+    bits = fitted.is_binary & ~fitted.is_indicator
+    return _BITS, bits, bits, fitted.thresholds
 
 
 _LOOKS: dict[str, Callable[[Predictor], _Look]] = {

@@ -209,6 +209,8 @@ class _Learning:
         scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
         selections = [[widest.select(one) for one in each] for each in scores]
         columns = KeptValues.of(fitting.table.X, [one for each in selections for one in each])
+        if any(one.binary is not None for each in scores for one in each):
+            columns = columns.with_indicators()
         candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
         n_done, n_all = 0, len(self.marginals) * len(self.sets)
         for marginals, each, kept in zip(self.marginals, scores, selections, strict=True):

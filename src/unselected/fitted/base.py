@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unselected._typing import ColumnNamer, Floats
+from unselected._typing import Bools, ColumnNamer, Floats
 from unselected.columns.blocks import check_finite
 from unselected.dependence.correlated import FeatureLaws, WithinClasses
 from unselected.fitted.effects import Effect
@@ -73,6 +73,11 @@ class Fitted(ABC):
     @abstractmethod
     def n_columns(self) -> int:
         """The number of kept columns."""
+
+    @property
+    def is_indicator(self) -> Bools:
+        """Of which kept columns only matters whether a value is above a cut, not how far."""
+        return np.zeros(self.n_columns, dtype=bool)
 
     @property
     def n_covariates(self) -> int:

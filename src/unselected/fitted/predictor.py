@@ -74,7 +74,7 @@ class _KeptColumns:
         name_of = label or (lambda column: column_label(column, self.names))
         rows = self.fitted.rows(values, name_of)
         if self.ranges is not None and len(values):
-            remark = self.ranges.remark(values[:, :k], name_of)
+            remark = self.ranges.remark(values[:, :k], name_of, self.fitted.is_indicator)
             if remark is not None:
                 warn(remark)
         return rows

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import ColumnNamer, Floats, Ints
+from unselected._typing import Bools, ColumnNamer, Floats, Ints
 from unselected.columns.blocks import Columns
 from unselected.fitted.json_checks import Entries, Fault, check_reals, check_record
 
@@ -42,8 +42,12 @@ class TrainingRanges:
             ends[1, some] = np.fmax.reduce(values, axis=0)
         return cls(*ends)
 
-    def remark(self, X: NDArray[Any], label: ColumnNamer) -> str | None:
+    def remark(
+        self, X: NDArray[Any], label: ColumnNamer, ignored: Bools | None = None
+    ) -> str | None:
         """Return what is to be said of rows (n, k) that are not where training was, if anything.
+
+        ``ignored`` are columns (k,) in which it does not matter how large a value is.
 
         >>> ranges = TrainingRanges(np.zeros(2), np.ones(2))
         >>> ranges.remark(np.array([[0.5, 1.2]]), "column {}".format)
@@ -52,10 +56,13 @@ class TrainingRanges:
         """
         with np.errstate(invalid="ignore", over="ignore"):
             outside = (self.low > X) | (self.high < X)
+            if ignored is not None:
+                outside &= ~ignored
             if not outside.any():
                 return None
             width = np.where(self.high > self.low, self.high - self.low, 1.0)
             gap = np.maximum(self.low - X, X - self.high) / width
+            gap = np.where(outside, gap, np.minimum(gap, 0.0))
         n_known = np.count_nonzero(~np.isnan(gap), axis=0)
         n_outside = np.count_nonzero(outside, axis=0)
         mostly = (n_outside >= _FEWEST) & (2 * n_outside > n_known)

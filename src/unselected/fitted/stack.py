@@ -36,6 +36,7 @@ from unselected.fitted.raw_effects import raw_effects
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
 from unselected.selection.leaving_out import Marginals
+from unselected.statistics.binarizing import AS_IS
 from unselected.statistics.normal_scores import NormalScores
 
 # The weight of all that is left out of intervals.
@@ -134,6 +135,19 @@ class FittedStack(FittedClasses):
         return self.main.is_binary
 
     @property
+    def thresholds(self) -> Floats:
+        """Above which value each kept column is a one, shape (k,); NaN for real-valued ones."""
+        thresholds = np.full(self.n_columns, np.nan)
+        if self.main.binary is not None:
+            thresholds[self.is_binary] = self.main.binary.thresholds
+        return thresholds
+
+    @property
+    def is_indicator(self) -> Bools:
+        """Of which kept columns only matters whether a value is above a cut, not how far."""
+        return np.asarray(self.is_binary & (self.thresholds != AS_IS))
+
+    @property
     def n_covariates(self) -> int:
         """The number of coded covariates behind the kept columns."""
         return self.main.n_covariates
@@ -157,7 +171,9 @@ class FittedStack(FittedClasses):
         rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
         if bits.any():
             places, rows = np.flatnonzero(bits), rows.copy()
-            rows[:, places] = _bits(rows[:, places], lambda j: label(int(places[j])))
+            rows[:, places] = _bits(
+                rows[:, places], self.thresholds[places], lambda j: label(int(places[j]))
+            )
         if self.normal is None:
             return rows
         rows, real = rows.copy(), np.flatnonzero(~bits)
@@ -316,6 +332,12 @@ class FittedStack(FittedClasses):
         )
         marginals = "as they are" if self.normal is None else "by their normal scores"
         sentences = [f"Predictions average over models of the strongest features: {each}."]
+        n_indicators = np.count_nonzero(self.is_indicator)
+        if n_indicators:
+            sentences.append(
+                f"{n_indicators} of the {self.n_columns} kept features have two values, or mostly "
+                "one, and are modelled as indicators: above a cut or not."
+            )
         if not self.is_binary.all():
             sentences.append(f"Real-valued features are modelled {marginals}.")
         if self.power != 1.0:
@@ -358,12 +380,16 @@ class FittedStack(FittedClasses):
         return cls(members, logs, normal, parse_names(entries["names"], k), power)
 
 
-def _bits(values: Floats, label: ColumnNamer) -> Floats:
-    """Return new values of binary columns, missing where they are neither 0 nor 1.
+def _bits(values: Floats, thresholds: Floats, label: ColumnNamer) -> Floats:
+    """Return new values of binary columns as bits.
 
-    A count that is 0 or 1 in all training cases may be 2 in a later one. What that says is not
-    known.
+    Where the training cases had 0 and 1 alone, other values are missing. A count that is 0 or 1 in
+    all training cases may be 2 in a later one, and what that says is not known.
     """
+    cut = thresholds != AS_IS
+    if cut.any():
+        own = values[:, cut]
+        values[:, cut] = np.where(np.isnan(own), np.nan, own > thresholds[cut])
     others = ~((values == 0) | (values == 1) | np.isnan(values))
     if not others.any():
         return values

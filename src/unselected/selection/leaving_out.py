@@ -27,7 +27,7 @@ from unselected.selection.scored_columns import ScoredColumns
 from unselected.selection.streaming import Accumulator, StreamingSelection
 from unselected.statistics.adjusted_moments import AdjustedMoments
 from unselected.statistics.adjusted_sums import adjusted_moments_without
-from unselected.statistics.binarizing import AS_IS, Binarize, are_bits
+from unselected.statistics.binarizing import AS_IS, Binarize, are_bits, find_indicators
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import (
@@ -226,21 +226,23 @@ def family_scores_without(
 ) -> list[list[FamilyScores]]:
     """Return the scores of binary and real-valued columns, without each of some sets of cases.
 
-    There is a list for each of the marginals. A column is binary where all its values are 0 or 1,
-    in all cases, those left out included: its kind does not depend on the set. Where some of its
-    values are missing it is real-valued, because the omission probability of binary features takes
-    long for many patterns of known values. Without ``binary`` all columns are real-valued.
+    There is a list for each of the marginals. A column is binary where it is an indicator by the
+    values of all cases, those left out included (`find_indicators`): its kind does not depend on
+    the set. Where some of its values are missing it is real-valued, because the omission
+    probability of binary features takes long for many patterns of known values. Without ``binary``
+    all columns are real-valued.
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[_FamilyBlock]:
         find_missing(values, names, missing_allowed=True)
-        bits = are_bits(values) if binary else np.zeros(values.shape[1], dtype=bool)
+        bits, cuts = find_indicators(values) if binary else _none(values)
         places = np.flatnonzero(bits), np.flatnonzero(~bits)
         counts: list[Any] = [None] * len(sets)
         if places[0].size:
-            chosen = values if bits.all() else values[:, places[0]]
+            chosen, cuts = values if bits.all() else values[:, places[0]], cuts[places[0]]
+            if not (cuts == AS_IS).all():
+                chosen = chosen > cuts
             ones = chosen.view(np.uint8) if chosen.dtype.itemsize == 1 else chosen.astype(np.uint8)
-            cuts = np.full(places[0].size, AS_IS)
             without = bit_counts_without(ones, y, sets, n_classes, kernels)
             counts = [(counted, cuts) for counted in without]
         real, named = values[:, places[1]], picked(names, places[1])
@@ -316,6 +318,11 @@ def _real_family_scores_without(
         X, wide_blocks(X), label, sets * n_marginals, new_stream, block, score, FamilyScores.united
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
+
+
+def _none(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    """Say that no column is an indicator."""
+    return np.zeros(X.shape[1], dtype=bool), np.full(X.shape[1], AS_IS)
 
 
 def _family_blocks(X: Columns) -> list[slice]:

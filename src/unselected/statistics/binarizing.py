@@ -15,6 +15,9 @@ Binarize = Literal["auto", "median"] | float | None
 AS_IS = 0.5
 # Three consecutive integers that start beyond this are measurements rather than codes.
 _LARGE = 100
+# A column with one value, its smallest or largest, in more than this part of the cases is an
+# indicator of the others.
+_MOSTLY = 0.75
 
 
 # Which values are missing, (n, p); None where none is.
@@ -137,6 +140,57 @@ def are_bits(X: NDArray[Any], missing: Missing = None) -> NDArray[np.bool_]:
     if X.dtype.kind in "bu":  # none is negative or missing
         return np.asarray(X.max(axis=0, initial=0) <= 1)
     return np.asarray(np.all(_is_zero_one(X, missing), axis=0))
+
+
+def find_indicators(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    """Say which columns are indicators, and above which value each of these is a one.
+
+    These are columns of two values, whatever they are, and columns in which more than three
+    quarters of the cases have the smallest value, or the largest: words of a text that are counted
+    or weighted, species in a sample. No value is missing. How far the other values lie from the
+    common one says little, and to a model of real values thousands of such columns are a sign that
+    nothing is related to the classes: most of them never could be selected.
+
+    Returns
+    -------
+    indicators : array of shape (p,)
+    cuts : array of shape (p,)
+        `AS_IS` for columns of 0 and 1, and for those that are no indicators.
+
+    Examples
+    --------
+    >>> columns = [0, 1, 0, 1, 1], [-1, 3, 3, -1, 3], [0.0, 0.0, 0.0, 0.4, 0.0], [7, 1, 2, 3, 4]
+    >>> indicators, cuts = find_indicators(np.array(columns).T)
+    >>> indicators.tolist(), cuts.tolist()
+    ([True, True, True, False], [0.5, -1.0, 0.0, 0.5])
+    """
+    indicators, cuts = are_bits(X), np.full(X.shape[1], AS_IS)
+    other = np.flatnonzero(~indicators)
+    if not other.size:
+        return indicators, cuts
+    values = X if other.size == X.shape[1] else X[:, other]
+    low, high = values.min(axis=0), values.max(axis=0)
+    at_low, at_high = values == low, values == high
+    n_low, n_high, n = at_low.sum(axis=0), at_high.sum(axis=0), len(X)
+    mostly_high = (n_high > _MOSTLY * n) & (n_low + n_high < n)
+    found = ((n_low > _MOSTLY * n) | (n_low + n_high == n) | mostly_high) & (low < high)
+    own = low.astype(np.float64)
+    for j in np.flatnonzero(mostly_high):
+        own[j] = values[~at_high[:, j], j].max()
+    own[own == AS_IS] = np.nextafter(AS_IS, 1.0)  # not to be taken for a column of 0 and 1
+    indicators[other], cuts[other[found]] = found, own[found]
+    return indicators, cuts
+
+
+def as_indicators(X: NDArray[Any]) -> NDArray[Any]:
+    """Return columns of training cases, with 0 and 1 in those that are indicators."""
+    indicators, cuts = find_indicators(X)
+    recoded = np.flatnonzero(indicators & (cuts != AS_IS))
+    if not recoded.size:
+        return X
+    X = X.copy()
+    X[:, recoded] = X[:, recoded] > cuts[recoded]
+    return X
 
 
 def _is_zero_one(X: NDArray[Any], missing: Missing) -> NDArray[np.bool_]:

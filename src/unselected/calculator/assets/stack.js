@@ -19,8 +19,8 @@ class NormalScores {
 }
 
 class StackModel {
-  constructor({ logPsi, members, normal, isBinary, path, power }) {
-    Object.assign(this, { logPsi, path, power });
+  constructor({ logPsi, members, normal, isBinary, thresholds, path, power }) {
+    Object.assign(this, { logPsi, thresholds, path, power });
     this.members = members.map(({ columns, logWeight, model }) => ({
       columns,
       logWeight,
@@ -35,8 +35,11 @@ class StackModel {
   }
 
   read(values) {
-    if (!this.normal) return values;
-    const row = Array.from(values);
+    const row = Array.from(values, (x, j) => {
+      const cut = this.thresholds[j];
+      return cut === null || isMissing(x) ? x : Number(x > cut);
+    });
+    if (!this.normal) return row;
     this.normal.apply(this.reals.map((j) => row[j])).forEach((score, i) => (row[this.reals[i]] = score));
     return row;
   }
