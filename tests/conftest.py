@@ -9,15 +9,6 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from unselected.estimators import class_fitting, content_folds
-from unselected.experiments import (
-    penalized,
-    shrunken_centroids,
-    stability,
-    usual_classifiers,
-    usual_regressors,
-)
-
 TESTS = Path(__file__).parent
 N_SEEDS = int(os.environ.get("UNSELECTED_TEST_SEEDS", "1"))
 
@@ -110,57 +101,81 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-MOST_DIVISIONS = content_folds._MOST_DIVISIONS
-N_FOLDS = class_fitting.N_FOLDS
+# What is patched is named, not imported: the process that hands out the tests and runs none reads
+# this file too, and would load scikit-learn before any test starts.
+DIVISIONS = "unselected.estimators.content_folds._MOST_DIVISIONS"
+FOLDS = (
+    "unselected.estimators.class_fitting.N_FOLDS",
+    "unselected.estimators.content_folds._N_FOLDS",
+)
+# The methods that ours are compared with choose among few penalties and grow few trees.
+RIVALS = {
+    "penalized._MOST_STEPS": 20,
+    "shrunken_centroids._N_THRESHOLDS": 4,
+    "stability._N_RESAMPLES": 10,
+    "usual_classifiers._N_TREES": 20,
+    "usual_regressors._N_TREES": 20,
+}
+
+
+@pytest.fixture(scope="session")
+def numbers_of_users():
+    """The numbers of divisions and folds that users have, by name."""
+    return {name: value_of(name) for name in (DIVISIONS, *FOLDS)}
+
+
+def value_of(name):
+    module, _, name = name.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 @pytest.fixture
-def all_divisions(monkeypatch):
+def all_divisions(monkeypatch, numbers_of_users):
     """Divide cases into folds as often as users have it, for the numbers that pages show."""
-    monkeypatch.setattr(content_folds, "_MOST_DIVISIONS", MOST_DIVISIONS)
+    monkeypatch.setattr(DIVISIONS, numbers_of_users[DIVISIONS])
 
 
 @pytest.fixture(autouse=True, scope="session")
-def few_divisions():
+def few_divisions(numbers_of_users):
     """Divide cases into folds once, not ten times: the same steps in a tenth of the time."""
+    assert numbers_of_users[DIVISIONS] > 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content_folds, "_MOST_DIVISIONS", 1)
+        patch.setattr(DIVISIONS, 1)
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def small_rivals():
-    """Let the methods that ours are compared with choose among few penalties, and grow few trees.
+    """Let the methods that ours are compared with take the same steps in a twentieth of the time.
 
-    The same steps in a twentieth of the time; also few bootstrap samples for the stability.
+    Also few bootstrap samples for the stability.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(penalized, "_STRENGTHS", penalized._STRENGTHS[::3])
-        patch.setattr(penalized, "_MOST_STEPS", 20)
-        patch.setattr(shrunken_centroids, "_N_THRESHOLDS", 4)
-        patch.setattr(stability, "_N_RESAMPLES", 10)
-        patch.setattr(usual_classifiers, "_N_TREES", 20)
-        patch.setattr(usual_regressors, "_N_TREES", 20)
+        strengths = "unselected.experiments.penalized._STRENGTHS"
+        patch.setattr(strengths, value_of(strengths)[::3])
+        for name, few in RIVALS.items():
+            patch.setattr(f"unselected.experiments.{name}", few)
         yield
 
 
 @pytest.fixture(scope="module")
-def few_folds():
+def few_folds(numbers_of_users):
     """Leave out three folds, not ten, where powers of likelihoods and weights are learned.
 
     This is for tests of what does not depend on how well they are learned.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_fitting, "N_FOLDS", 3)
-        patch.setattr(content_folds, "_N_FOLDS", 3)
+        for name in FOLDS:
+            assert numbers_of_users[name] > 3
+            patch.setattr(name, 3)
         yield
 
 
 @pytest.fixture
-def all_folds(monkeypatch):
+def all_folds(monkeypatch, numbers_of_users):
     """Leave out as many folds as users have, in a module with `few_folds`."""
-    monkeypatch.setattr(class_fitting, "N_FOLDS", N_FOLDS)
-    monkeypatch.setattr(content_folds, "_N_FOLDS", N_FOLDS)
+    for name in FOLDS:
+        monkeypatch.setattr(name, numbers_of_users[name])
 
 
 @pytest.fixture

@@ -14,12 +14,15 @@ from unselected.models.count_terms import (
     ManyCasesTerms,
     OverallOmission,
     TabulatedOmission,
+    ThetaRule,
 )
 from unselected.numerics import beta_binomial
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
 from unselected.omission.count_tables import CountTable
 from unselected.omission.many_cases import ManyCases
+from unselected.selection.correlation import threshold_cut
+from unselected.selection.count_score import EXPLAINED
 
 WAYS = {
     "products": {},
@@ -124,3 +127,33 @@ def test_blocks_of_nodes_add_up(monkeypatch):
 
 def count_chances(i, n, theta, u):
     return stats.betabinom(n, theta / u, (1.0 - theta) / u).pmf(i)
+
+
+@pytest.mark.parametrize("score", ["none", "overall", "tabulated"])
+@pytest.mark.parametrize("sizes", [(9, 9), (12, 7), (60, 61)])
+def test_alphas_together_are_as_alone_to_the_last_bit(sizes, score, monkeypatch):
+    law, cut = CountLaw(sizes, *ThetaRule()(sum(sizes))), threshold_cut(0.4)
+    omission = {
+        "none": None,
+        "overall": OverallOmission(law, cut, needs_below=True),
+        "tabulated": TabulatedOmission(
+            CountTable.by_size(sizes, cut, by_total=True, score=EXPLAINED)
+        ),
+    }[score]
+    rng = np.random.default_rng(3)
+    ones = np.array([rng.integers(0, n + 1, size=12) for n in sizes])
+    u = (0.0, *np.exp(rng.normal(-3.0, 2.0, size=40)).tolist())
+    alone = CountTerms(law, ones, omission)
+    expected, ahead = [alone.at(x) for x in u], CountTerms(law, ones, omission)
+    ahead.compute_ahead(u)
+    monkeypatch.setattr(CountTerms, "_rule", None)  # nothing is left to compute
+    for x, one in zip(u, expected, strict=True):
+        found = ahead.at(x)
+        np.testing.assert_array_equal(found.log_counts, one.log_counts)
+        np.testing.assert_array_equal(found.theta_means, one.theta_means)
+        for name in ("log_below", "log_at_cut", "log_at_most", "log_total"):
+            if one.omission is not None:
+                theirs = getattr(one.omission, name)
+                np.testing.assert_array_equal(getattr(found.omission, name), theirs)
+    with pytest.raises(TypeError):
+        ahead.at(u[0])  # what was taken is not kept

@@ -11,8 +11,9 @@ from count_oracle import score
 from unselected.models import bernoulli_likelihood, count_omission
 from unselected.models.batch import condition_all
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_likelihood import NULL, Likelihood
+from unselected.models.bernoulli_likelihood import Likelihood
 from unselected.models.count_terms import CountTerms, TabulatedOmission
+from unselected.models.records import NULL
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.omission.count_tables import CountTable
 from unselected.selection.count_scores import CountScores

@@ -213,20 +213,14 @@ class BernoulliModel:
 
     def _nodes(self, likelihood: "Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""
-
-        def log_likelihood(log_u: Floats) -> Floats:
-            return np.array([likelihood.at(x).log_total for x in log_u])
-
+        log_likelihood: LogFunction = likelihood.log_totals
         if self.quadrature == "paper":
             log_u = ConcentrationPrior(self.a, self.b).quantile_nodes(30)
             return log_u, log_likelihood(log_u) - np.log(log_u.size)
 
-        def rough(log_u: Floats) -> Floats:
-            return np.array([likelihood.log_total_roughly(x) for x in log_u])
-
         if likelihood.is_slow and self.refinement == 1 and not self.coarse:
             log_likelihood = RecordInterpolation(likelihood, self.concentration).log_total
-        return self._integrated(likelihood, log_likelihood, rough=rough)
+        return self._integrated(likelihood, log_likelihood, rough=likelihood.log_totals_roughly)
 
     def _integrated(
         self,

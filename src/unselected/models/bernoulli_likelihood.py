@@ -1,10 +1,10 @@
 """The likelihood of binary features and of the event, as a function of alpha."""
 
+from collections.abc import Container
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betaln, xlogy
 
 from unselected._typing import Floats, Ints
 from unselected.models.count_omission import (
@@ -25,13 +25,21 @@ from unselected.models.count_terms import (
     ThetaRule,
 )
 from unselected.models.distinct_counts import distinct_counts
-from unselected.models.records import Record, Records
+from unselected.models.records import NULL, OF_OMISSION, Record, Records, key_of
 from unselected.models.shared_table import SharedTables, SharedTerms
-from unselected.models.two_groups import Fractions, LogLikelihood, Nodes, log_each, log_mixed
+from unselected.models.two_groups import (
+    Fractions,
+    LogLikelihood,
+    Nodes,
+    log_each,
+    log_mixed,
+    mixing,
+)
 from unselected.numerics.beta_binomial import (
     CountLaw,
     PmfTables,
     log_further_draws,
+    log_orders_and_best,
     theta_functions,
 )
 from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
@@ -42,10 +50,6 @@ from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 
 AnyTerms = CountTerms | ManyCasesTerms | ManyCasesPairs | SharedTerms
-
-# Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
-# most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
-NULL, _AS_NULL = -np.inf, -70.0
 
 
 class Likelihood:
@@ -64,15 +68,13 @@ class Likelihood:
         shared: SharedTables | None = None,
     ) -> None:
         self.event, self.rates, self.class_sizes = event, rates, counts.sizes
+        self.n_cases = int(counts.sizes.sum())
         self._theta_rule, self._shared = theta_rule, shared
         self.ones, self.known, self.vector_of, self.n_equal = distinct_counts(counts)
         self.n_features = counts.n_columns + event.n_omitted
-        per_class = _log_binomial(self.known, self.ones)
-        self.log_orders = float(self.n_equal @ per_class.sum(axis=0))
-        self.log_bound = -self.log_orders
-        if rates == "uniform":
-            per_vector = _log_best(self.known, self.ones).sum(axis=0)
-            self.log_bound = float(self.n_equal @ per_vector)
+        orders, best = log_orders_and_best(self.known, self.ones)
+        self.log_orders = float(self.n_equal @ orders)
+        self.log_bound = float(self.n_equal @ best) if rates == "uniform" else -self.log_orders
         self._share = 1.0
         self._terms = self._by_pattern()
         self._records: dict[float, Record] = {}
@@ -169,17 +171,25 @@ class Likelihood:
             return None, EXPLAINED
         return self.event.score.cut_among(self.event.cut, sizes, self.class_sizes)
 
-    @property
-    def n_cases(self) -> int:
-        """The number of cases."""
-        return int(self.class_sizes.sum())
-
     def at(self, log_u: float) -> Record:
         """Return the terms at one value of alpha."""
-        key = float(log_u) if log_u > _AS_NULL else NULL
+        key = key_of(log_u)
         if key not in self._records:
             self._records[key] = self._compute(float(np.exp(key)), EXACT)
         return self._records[key]
+
+    def log_totals(self, log_u: Floats) -> Floats:
+        """Return the log likelihood at some values of alpha, the event included."""
+        self._compute_ahead(log_u, self._records)
+        return np.array([self.at(x).log_total for x in log_u])
+
+    def _compute_ahead(self, log_u: Floats, known: Container[float]) -> None:
+        """Compute terms that are not known together where that is faster; `_compute` takes them."""
+        keys = {key_of(x) for x in log_u.tolist()}
+        u = tuple(float(np.exp(key)) for key in keys if key not in known)
+        for _, _, terms in self._terms:
+            if isinstance(terms, CountTerms):
+                terms.compute_ahead(u)
 
     def records(self, log_u: Floats) -> Records:
         """Return the terms at some values of alpha; the last ones are remembered."""
@@ -190,10 +200,11 @@ class Likelihood:
 
     def _records_at(self, log_u: Floats) -> Records:
         """Return the terms at some values of alpha; at once where tables are shared."""
-        keys, terms = [x if x > _AS_NULL else NULL for x in log_u.tolist()], self._terms[0][2]
+        keys, terms = [key_of(x) for x in log_u.tolist()], self._terms[0][2]
         alike = len(self._terms) == 1 and self.event.kinds is not None
         together = alike and isinstance(terms, SharedTerms) and terms.fits(len(keys) + 1)
         if not together or self._records.keys() >= set(keys):
+            self._compute_ahead(log_u, self._records)
             return Records.stacked([self.at(key) for key in keys])
         assert isinstance(terms, SharedTerms)
         if not self._places.keys() >= set(keys):
@@ -218,7 +229,7 @@ class Likelihood:
 
     def remember(self, log_u: float, record: Record) -> None:
         """Use these terms at one value of alpha from now on."""
-        self._records[float(log_u) if log_u > _AS_NULL else NULL], self._last = record, None
+        self._records[key_of(log_u)], self._last = record, None
 
     @property
     def is_slow(self) -> bool:
@@ -233,12 +244,14 @@ class Likelihood:
         sizes = tuple(self.class_sizes.tolist())
         return self.event.n_omitted * noise(sizes, *self.cut_among(sizes), self.rates)
 
-    def log_total_roughly(self, log_u: float) -> float:
-        """Return the log likelihood with few digits where that is faster, the event included."""
-        key = float(log_u) if log_u > _AS_NULL else NULL
-        if key not in self._rough_totals:
-            self._rough_totals[key] = self._compute(float(np.exp(key)), ROUGH).log_total
-        return self._rough_totals[key]
+    def log_totals_roughly(self, log_u: Floats) -> Floats:
+        """Return `log_totals` with few digits where that is faster."""
+        keys, known = [key_of(x) for x in log_u.tolist()], self._rough_totals
+        self._compute_ahead(log_u, known)
+        for key in keys:
+            if key not in known:
+                known[key] = self._compute(float(np.exp(key)), ROUGH).log_total
+        return np.array([known[key] for key in keys])
 
     def _compute(self, u: float, accuracy: Accuracy) -> Record:
         if len(self._terms) == 1 and self.event.kinds is None:
@@ -337,7 +350,7 @@ class Likelihood:
 
     def _log_mixed_event(self, pi: Fractions, records: Records, null: Records) -> Floats:
         """Return the log probability of the event in two groups, shape (log u, fractions)."""
-        names, kinds = ("log_below", "log_at_cut", "log_at_most"), self.event.kinds
+        names, kinds = OF_OMISSION, self.event.kinds
         if kinds is None:
             pairs = ((getattr(records, name), getattr(null, name)) for name in names)
             return self._log_event(*(log_mixed(pi, own[:, np.newaxis], no) for own, no in pairs))
@@ -350,6 +363,7 @@ class Likelihood:
 
     def mixtures(self, log_u: Floats) -> list[LogLikelihood]:
         """Return `mixture` at each of some log u."""
+        self._compute_ahead(log_u, self._records)
         return [self.mixture(float(x)) for x in log_u]
 
     def mixture(self, log_u: float) -> LogLikelihood:
@@ -357,14 +371,11 @@ class Likelihood:
         record, null = self.at(log_u), self.at(NULL)
         log_ratio = record.log_counts - null.log_counts
         log_null = float(self.n_equal @ null.log_counts) - self.log_orders
+        mixed = [mixing(getattr(record, name), getattr(null, name)) for name in OF_OMISSION]
 
         def log_likelihood(pi: Fractions) -> Floats:
             each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-            logs = (
-                log_mixed(each, getattr(record, name), getattr(null, name))
-                for name in ("log_below", "log_at_cut", "log_at_most")
-            )
-            log_event = self._log_event(*logs)
+            log_event = self._log_event(*(log_of(each) for log_of in mixed))
             return np.asarray(log_each(pi, log_ratio) @ self.n_equal + log_event + log_null)
 
         return log_likelihood
@@ -387,13 +398,3 @@ class Likelihood:
         # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
         uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
         return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
-
-
-def _log_best(n: Ints, i: Ints) -> Floats:
-    """Return the log probability of i ones in n cases, in order, at the rate i / n."""
-    safe = np.maximum(n, 1)
-    return np.asarray(xlogy(i, i / safe) + xlogy(n - i, (n - i) / safe))
-
-
-def _log_binomial(n: Ints, i: Ints) -> Floats:
-    return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

@@ -1,9 +1,10 @@
 """The likelihood of binary features that have the same numbers of known values."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import repeat
 from math import log
 from typing import Literal, Protocol
 
@@ -20,6 +21,8 @@ from unselected.omission.many_cases import ManyCases
 # Up to this many cases no probability of a pair of counts is below 1e-160. From this many pairs on
 # the distribution of all counts is tabulated: (n0 + 1) (n1 + 1) entries.
 FEW_CASES, _FEWEST_PAIRS_BY_TABLE = 512, 200
+# With fewer values of alpha at a time nothing is gained.
+_FEWEST_ALPHAS = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,10 @@ class OverallOmission:
         """Add what some nodes of theta add."""
         sums += selected_probabilities(self._sets, pmfs[0], pmfs[1], weights)
 
+    def sums_of_each(self, pmfs: list[Floats], weights: Floats) -> Iterable[Floats]:
+        """Return the sums over all nodes at some alphas, the first axis of the tables."""
+        return selected_probabilities(self._sets, pmfs[0], pmfs[1], weights)
+
     def finish(self, sums: Floats, u: float) -> Omission:
         """Return the probabilities from the sums over all nodes."""
         logs = [log_omission(self._law, u, *each) for each in zip(self._sets, sums, strict=True)]
@@ -108,6 +115,13 @@ class TabulatedOmission:
         if tuple(pmf.shape[1] - 1 for pmf in pmfs) != self._table.sizes:
             pmfs = sorted(pmfs, key=np.size)
         sums += joint_table(pmfs, weights)
+
+    def sums_of_each(self, pmfs: list[Floats], weights: Floats) -> Iterable[Floats]:
+        """Yield the sums over all nodes at some alphas, the first axis of the tables."""
+        for each in zip(*pmfs, strict=True):
+            sums = self.start()
+            self.add(sums, list(each), weights)
+            yield sums
 
     def finish(self, sums: Floats, u: float) -> Omission:  # noqa: ARG002
         """Return the probabilities from the sums over all nodes."""
@@ -188,6 +202,7 @@ class CountTerms:
     ones: Ints
     omission: OverallOmission | TabulatedOmission | None
     ploidy: int = 1
+    _ahead: dict[float, Terms] = field(default_factory=dict, init=False)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -196,6 +211,8 @@ class CountTerms:
 
     def at(self, u: float, accuracy: Accuracy = EXACT) -> Terms:  # noqa: ARG002
         """Return the terms at one alpha = 1 / u."""
+        if u in self._ahead:
+            return self._ahead.pop(u)
         logs = None
         omission, sums_of_vectors = self.omission, self._rule()
         sums = None if omission is None else omission.start()
@@ -208,6 +225,26 @@ class CountTerms:
         told = None if omission is None or sums is None else omission.finish(sums, u)
         assert logs is not None  # there is at least one node
         return Terms(logs[0], np.exp(logs[1:] - logs[0]), told)
+
+    def compute_ahead(self, u: tuple[float, ...]) -> None:
+        """Compute the terms at some alphas together where they are small, for `at`."""
+        most = self.law.tables.n_together
+        if self._rule() != self._by_products or most < _FEWEST_ALPHAS:
+            return
+        for start in range(0, len(u), most):
+            some = u[start : start + most]
+            self._ahead.update(zip(some, self._together(some), strict=True))
+
+    def _together(self, u: tuple[float, ...]) -> Iterator[Terms]:
+        """Yield what `at` returns at each of some values of u."""
+        by_size = {n: self.law.tables.together(u, n)[1] for n in set(self.sizes)}
+        (weights,), pmfs = self._weights, [by_size[n] for n in self.sizes]
+        logs = self._log_products(pmfs[0], pmfs[1], weights)
+        theta_means = np.exp(logs[:, 1:] - logs[:, :1])
+        told: Iterable[Omission | None] = repeat(None, len(u))
+        if self.omission is not None:
+            told = map(self.omission.finish, self.omission.sums_of_each(pmfs, weights[0]), u)
+        return map(Terms, logs[:, 0], theta_means, told)
 
     @cached_property
     def _weights(self) -> list[Floats]:
@@ -239,8 +276,10 @@ class CountTerms:
 
     def _by_products(self, tables: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
         """Return the same from products of probabilities: faster for few cases."""
-        (_, pmf0), (_, pmf1) = tables
-        products = np.take(pmf0, self.ones[0], axis=1) * np.take(pmf1, self.ones[1], axis=1)
+        return self._log_products(tables[0][1], tables[1][1], weights)
+
+    def _log_products(self, pmf0: Floats, pmf1: Floats, weights: Floats) -> Floats:
+        products = np.take(pmf0, self.ones[0], axis=-1) * np.take(pmf1, self.ones[1], axis=-1)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(weights @ products))
 

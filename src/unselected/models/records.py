@@ -8,7 +8,17 @@ import numpy as np
 
 from unselected._typing import Floats, Ints
 
-_TERMS = ("log_counts", "theta_means", "log_below", "log_at_cut", "log_at_most")
+# Where 1 / alpha is 0: the features are unrelated to the classes. Terms change by n^2 / alpha at
+# most: below the second value of log(1 / alpha) nothing distinguishes it from 0.
+NULL, _AS_NULL = -np.inf, -70.0
+
+OF_OMISSION = ("log_below", "log_at_cut", "log_at_most")
+_TERMS = ("log_counts", "theta_means", *OF_OMISSION)
+
+
+def key_of(log_u: float) -> float:
+    """Return what stands for a value of log(1 / alpha): itself, or `NULL`."""
+    return float(log_u) if log_u > _AS_NULL else NULL
 
 
 class _Totals(Protocol):

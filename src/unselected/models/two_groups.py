@@ -78,8 +78,7 @@ class FractionPrior:
     def fractions(self, t: Floats) -> Fractions:
         """Return pi at these values of t."""
         log_related = np.asarray(np.log(self.least) * expit(-np.pi * np.sinh(t)))
-        with np.errstate(divide="ignore"):
-            return Fractions(log_related, np.log(-np.expm1(log_related)))
+        return Fractions(log_related, _log(-np.expm1(log_related)))
 
     def log_density(self, t: Floats) -> Floats:
         """Return the log prior density of t."""
@@ -215,8 +214,7 @@ class TwoGroups:
             places.append(np.minimum(moved + np.log1p(-np.exp(log_mean - moved)), 0.0))
             terms.append(few + log_weight - log_total)
         log_related = np.concatenate(places)
-        with np.errstate(divide="ignore"):
-            fractions = Fractions(log_related, np.log(-np.expm1(log_related)))
+        fractions = Fractions(log_related, _log(-np.expm1(log_related)))
         alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])
         return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
 
@@ -283,15 +281,27 @@ def log_mixed(pi: Fractions, log_related: Floats, log_null: Floats) -> Floats:
     >>> bool(log_mixed(half, np.array([-1e-20]), np.array([0.0]))[0] == -5e-21)
     True
     """
+    return mixing(log_related, log_null)(pi)
+
+
+def mixing(log_related: Floats, log_null: Floats) -> LogLikelihood:
+    """Return `log_mixed` as a function of pi."""
     if np.min(log_related, initial=0.0) > -0.5 and np.min(log_null, initial=0.0) > -0.5:
-        lacking = np.exp(pi.log_related) * np.expm1(log_related)
-        return np.asarray(np.log1p(lacking + np.exp(pi.log_rest) * np.expm1(log_null)))
-    if _has_room(log_related) and _has_room(log_null):  # much faster than in logs
-        parts = np.exp(pi.log_related) * np.exp(log_related)
-        parts = parts + np.exp(pi.log_rest) * np.exp(log_null)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(parts))
-    return np.logaddexp(pi.log_related + log_related, pi.log_rest + log_null)
+        lacking = np.expm1(log_related), np.expm1(log_null)
+        return lambda pi: np.asarray(np.log1p(_mixed(pi, *lacking)))
+    if not (_has_room(log_related) and _has_room(log_null)):
+        return lambda pi: np.logaddexp(pi.log_related + log_related, pi.log_rest + log_null)
+    parts = np.exp(log_related), np.exp(log_null)
+    return lambda pi: _log(_mixed(pi, *parts))  # much faster
+
+
+def _mixed(pi: Fractions, related: Floats, null: Floats) -> Floats:
+    return np.asarray(np.exp(pi.log_related) * related + np.exp(pi.log_rest) * null)
+
+
+def _log(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
 
 
 def _has_room(logs: Floats) -> bool:

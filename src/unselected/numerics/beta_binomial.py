@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, gammaln, xlogy
 
 from unselected._typing import Floats, Ints
 
 # Elements of a table or an array that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 16
+# Elements of tables at several values of u, which several arrays of this size are computed from.
+_TOGETHER = 1 << 14
 # From here on Stirling's series is exact to rounding.
 _LARGE_Z = 20.0
 # Probabilities below exp(-45) are left out of a window, unless more may be.
@@ -110,19 +112,22 @@ class _Steps:
         above_mean = i >= np.rint(n_c * theta)
         return cls(theta, 1.0 - theta, i, n_c - 1.0 - i, (n_c - i) / (i + 1.0), above_mean)
 
-    def tables(self, u: float) -> tuple[Floats, Floats]:
-        """Return log P(I = i) and P(I = i), one row per theta."""
+    def tables(self, u: float | Floats) -> tuple[Floats, Floats]:
+        """Return log P(I = i) and P(I = i), one row per theta.
+
+        An array of u has two more axes of 1; its first axis is then that of the tables.
+        """
         with np.errstate(divide="ignore"):  # theta may be 0 or 1
             ratio = self.theta + self.up * u
             ratio /= self.one_less_theta + self.down * u
             ratio *= self.orders
             log_ratio = np.log(ratio, out=ratio)
-        table = np.zeros((self.theta.size, self.up.size + 1))
-        np.cumsum(np.where(self.above_mean, log_ratio, 0.0), axis=1, out=table[:, 1:])
-        downwards = np.where(self.above_mean, 0.0, log_ratio)[:, ::-1]
-        table[:, :-1] -= np.cumsum(downwards, axis=1)[:, ::-1]
+        table = np.zeros((*ratio.shape[:-1], self.up.size + 1))
+        np.cumsum(np.where(self.above_mean, log_ratio, 0.0), axis=-1, out=table[..., 1:])
+        downwards = np.where(self.above_mean, 0.0, log_ratio)[..., ::-1]
+        table[..., :-1] -= np.cumsum(downwards, axis=-1)[..., ::-1]
         pmf = np.exp(table)
-        total = np.sum(pmf, axis=1, keepdims=True)
+        total = np.sum(pmf, axis=-1, keepdims=True)
         table -= np.log(total)
         pmf /= total
         return table, pmf
@@ -169,15 +174,30 @@ def _stirling_rest(z: Floats) -> Floats:
     return np.asarray(rest)
 
 
+def log_binomial(n: int | Ints, i: Ints) -> Floats:
+    """Return the log of the number of orders of i ones among n cases."""
+    return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))
+
+
+def log_orders_and_best(n: Ints, ones: Ints) -> tuple[Floats, Floats]:
+    """Return logs of the numbers of orders of vectors of counts, and bounds of one order's log P.
+
+    A bound is the probability at the rates that are observed. The counts have the shape
+    (classes, vectors).
+    """
+    zeros, safe = n - ones, np.maximum(n, 1)
+    best = xlogy(ones, ones / safe) + xlogy(zeros, zeros / safe)
+    return log_binomial(n, ones).sum(axis=0), best.sum(axis=0)
+
+
 def log_pmf(n_c: int, i: Ints, theta: Floats, u: float) -> Floats:
     """Return log P(I = i | theta, alpha = 1 / u), for arrays that broadcast.
 
     >>> np.exp(log_pmf(2, np.arange(3), np.array(0.5), 0.0)).round(12).tolist()
     [0.25, 0.5, 0.25]
     """
-    log_orders = -betaln(n_c - i + 1.0, i + 1.0) - np.log(n_c + 1.0)
     rising = log_rising(theta, i, u) + log_rising(1.0 - theta, n_c - i, u)
-    return np.asarray(log_orders + rising - log_rising(np.array(1.0), np.array(n_c), u))
+    return np.asarray(log_binomial(n_c, i) + rising - log_rising(np.array(1.0), np.array(n_c), u))
 
 
 def windows(n_c: int, theta: Floats, u: float, negligible: float = _NEGLIGIBLE) -> list[slice]:
@@ -253,7 +273,7 @@ class PmfTables:
 
     def __init__(self, theta: Floats, n: int) -> None:
         self._theta, n_half = theta, (theta.size + 1) // 2
-        rows = max(1, _BLOCK // (n + 2))
+        rows, self._size = max(1, _BLOCK // (n + 2)), n_half * (n + 2)
         self._halves = [
             np.arange(start, min(start + rows, n_half)) for start in range(0, n_half, rows)
         ]
@@ -278,7 +298,16 @@ class PmfTables:
             self._known[n_c] = self._computed(u, block, n_c)
         return self._known[n_c]
 
-    def _computed(self, u: float, block: int, n_c: int) -> tuple[Floats, Floats]:
+    @property
+    def n_together(self) -> int:
+        """At how many values of u the tables of all nodes stay in the processor's cache; or 0."""
+        return _TOGETHER // self._size if len(self.blocks) == 1 else 0
+
+    def together(self, u: tuple[float, ...], n_c: int) -> tuple[Floats, Floats]:
+        """Return the same at some values of u, the first axis, where there is one block."""
+        return self._computed(np.array(u)[:, np.newaxis, np.newaxis], 0, n_c)
+
+    def _computed(self, u: float | Floats, block: int, n_c: int) -> tuple[Floats, Floats]:
         key = block, n_c
         if key not in self._steps:
             self._steps[key] = _Steps.of(n_c, self._theta[self._halves[block]])
@@ -326,5 +355,5 @@ class CountLaw:
 
 def _with_twins(tables: tuple[Floats, Floats], n_twins: int) -> tuple[Floats, Floats]:
     """Return tables together with those of the mirror images of the first nodes."""
-    log, pmf = (np.concatenate([table, table[:n_twins, ::-1]]) for table in tables)
+    log, pmf = (np.concatenate([table, table[..., :n_twins, ::-1]], axis=-2) for table in tables)
     return log, pmf

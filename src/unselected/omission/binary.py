@@ -74,28 +74,28 @@ def selected_probabilities(
     Parameters
     ----------
     sets : list of OmittedCounts
-    pmf0, pmf1 : arrays of shapes (nodes, n0 + 1) and (nodes, n1 + 1)
+    pmf0, pmf1 : arrays of shapes (..., nodes, n0 + 1) and (..., nodes, n1 + 1)
         P(I0 | theta) and P(I1 | theta). The nodes come with their mirror images, so that the
         positive side of Cor is summed and doubled.
     weights : array of shape (nodes,)
 
     Returns
     -------
-    probabilities : array of shape (sets,)
+    probabilities : array of shape (..., sets)
     """
-    cumulative = _cumulate(pmf0[:, : max((omitted.start[-1] for omitted in sets), default=0)])
-    selected = np.empty(len(sets))
+    cumulative = _cumulate(pmf0[..., : max((omitted.start[-1] for omitted in sets), default=0)])
+    selected = np.empty((*pmf0.shape[:-2], len(sets)))
     for j, omitted in enumerate(sets):
         first, start = omitted.selected
-        up_to_start = cumulative[:, start]
-        selected[j] = weights @ np.einsum("ij,ij->i", pmf1[:, first:], up_to_start)
+        each = np.einsum("...ij,...ij->...i", pmf1[..., first:], cumulative[..., start])
+        selected[..., j] = (each[..., np.newaxis, :] @ weights[:, np.newaxis])[..., 0, 0]
     return 2.0 * selected
 
 
 def _cumulate(pmf: Floats) -> Floats:
     """Return P(I < i) for i = 0..n + 1 from rows of P(I = i)."""
-    cumulative = np.zeros((pmf.shape[0], pmf.shape[1] + 1))
-    np.cumsum(pmf, axis=1, out=cumulative[:, 1:])
+    cumulative = np.zeros((*pmf.shape[:-1], pmf.shape[-1] + 1))
+    np.cumsum(pmf, axis=-1, out=cumulative[..., 1:])
     return cumulative
 
 
