@@ -182,9 +182,9 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
         Parameters
         ----------
         X : array-like, sparse matrix, dask array or source of shape (n_samples, n_features)
-            Numbers; NaN is a missing value. Columns of 0 and 1 are binary features, and so are others
-            of two values, or with one value, the smallest or the largest, in more than three
-            quarters of the cases: of these it matters whether a case has another value.
+            Numbers; NaN is a missing value. Columns of two values are binary features, and so are
+            those with one value, the smallest or the largest, in more than three quarters of the
+            cases: of these it only matters whether a case has another value.
         y : array-like of shape (n_samples,)
             Two or more classes, with any labels; at least two cases of each.
         groups : array-like of shape (n_samples,), default=None
