@@ -31,7 +31,7 @@ class TwoGroupRegression(RegressionPosterior):
     _n_few = (5, 12)
     _n_rough = 1
     _agreement = 1e-8
-    _grid_rule = GridRule(13, 41, 81, reach=37.0, closed=33.0, tolerance=3e-5)
+    _grid_rule = GridRule(13, 45, 89, reach=37.0, closed=33.0, tolerance=3e-5)
 
     def _log_features(self, X: Floats, y: Floats) -> Floats:
         """Return the log density of the features given y and the node, shape (rows, m, nodes)."""
