@@ -14,7 +14,12 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from timing import cpu_seconds, peak_bytes, random_bits, random_reals, report, seconds, two_classes
 
-from unselected import SelectiveBernoulliNB, SelectiveGaussianNB, SelectiveNaiveRegressor
+from unselected import (
+    SelectiveBernoulliNB,
+    SelectiveGaussianNB,
+    SelectiveNaiveRegressor,
+    SelectiveRegressor,
+)
 from unselected.datasets import make_paper_simulation
 from unselected.files.tables import read_table
 from unselected.models.gaussian import GaussianModel
@@ -116,11 +121,7 @@ def bench_real(_: int, repetitions: int) -> None:
 
 def bench_real_response(_: int, repetitions: int) -> None:
     """Fit and predict a real response, against selection and Bayesian ridge regression."""
-    rng = np.random.default_rng(0)
-    y = rng.normal(size=120)
-    X, _truth = GaussianModel().simulate_features(
-        (y / y[:60].std())[:, np.newaxis], 4000, rng, tau=0.3
-    )
+    X, y = _linear(60, 4000, 1.0)
     for k in (5, 50, 500):
         other = make_pipeline(SelectKBest(f_regression, k=k), BayesianRidge())
         ours, theirs = seconds(
@@ -130,23 +131,55 @@ def bench_real_response(_: int, repetitions: int) -> None:
         )
         what = f"fit + predict, real response, p = 4000, n = 60, k = {k}"
         report(what, ours, theirs, ours / theirs, "")
-        _bench_priors(X, y, k)
+    for share in (1.0, 0.002):
+        X, y = _linear(71, 4088, share)
+        for k in (5, 20, 100, 500):
+            _bench_priors(X, y, k, f"{100 * share:g} % related, k = {k}")
+    _bench_answers()
 
 
-def _bench_priors(X: NDArray[Any], y: NDArray[Any], k: int) -> None:
+def _linear(n: int, p: int, share: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return twice n cases; a share of the features is related to the response."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2 * n)
+    model = GaussianModel(least_fraction=1.0 / p)
+    tau = 0.3 if share == 1.0 else 1.0
+    codes = (y / y[:n].std())[:, np.newaxis]
+    X, _truth = model.simulate_features(codes, p, rng, tau=tau, fraction=share)
+    return X, y
+
+
+def _bench_priors(X: NDArray[Any], y: NDArray[Any], k: int, what: str) -> None:
     """Compare the two-group prior with the common one, in CPU time: fit, and prediction of a row.
 
     The fastest of some repetitions counts, because machines are shared.
     """
+    n = len(y) // 2
     models = [SelectiveNaiveRegressor(k=k, prior=prior) for prior in ("sparse", "common")]
-    fits = [partial(model.fit, X[:60], y[:60]) for model in models]
+    fits = [partial(model.fit, X[:n], y[:n]) for model in models]
     ours, theirs = cpu_seconds(*fits, repetitions=3)
-    what = f"real response, p = 4000, n = 60, k = {k}: two groups; common prior"
-    report(f"fit, {what}", ours, theirs, ours / theirs, "at most 4")
-    rows = X[60:]
+    report(f"fit, two groups; common prior, {what}", ours, theirs, ours / theirs, "at most 4")
+    rows = X[n:]
     predictions = [partial(model.predict, rows) for model in models]
     ours, theirs = (taken / len(rows) for taken in cpu_seconds(*predictions, repetitions=3))
-    report(f"predict a row, {what}", ours, theirs, ours / theirs, "at most 4; other/ms < 0.5")
+    what = f"predict a row, two groups; common prior, {what}"
+    report(what, ours, theirs, ours / theirs, "at most 4; other/ms < 0.5")
+
+
+def _bench_answers() -> None:
+    """Time what is predicted of a row by an average over regressions of 500 features."""
+    X, y = _linear(71, 4088, 1.0)
+    model, rows = SelectiveRegressor(k=500).fit(X[:71], y[:71]), X[71:]
+    works: dict[str, Callable[[], object]] = {
+        "mean and standard deviation": partial(model.predict, rows, return_std=True),
+        "three quantiles": partial(model.predict_quantiles, rows, [0.05, 0.5, 0.95]),
+        "log density": partial(model.predict_log_density, rows, y[71:]),
+    }
+    mean, *times = cpu_seconds(partial(model.predict, rows), *works.values(), repetitions=7)
+    for what, taken in zip(works, times, strict=True):
+        ours, theirs = taken / len(rows), mean / len(rows)
+        what = f"SelectiveRegressor(k=500), a row: {what}; mean"
+        report(what, ours, theirs, ours / theirs, "ours/ms < 0.5")
 
 
 def bench_reading(_: int, repetitions: int) -> None:

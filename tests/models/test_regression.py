@@ -313,6 +313,38 @@ def test_too_few_nodes_are_noticed(seed, monkeypatch):
     assert np.max(np.abs(np.subtract(wrong, expected))) > 1e-4
 
 
+def test_too_few_nodes_of_two_groups_are_noticed(seed, monkeypatch):
+    """By a row that is made up; without that by each row; without both predictions are wrong."""
+    posterior, *_, X_new, y_new = fitted(6, seed, n=40, tau=0.3)
+    posterior = two_groups(posterior)
+    expected = moments_and_density(posterior, X_new, y_new)
+    monkeypatch.setattr(TwoGroupRegression, "_n_few", (1,))
+    assert not replace(posterior)._on_few_nodes
+    few = RegressionPosterior._on_few_nodes.func
+    monkeypatch.setattr(TwoGroupRegression, "_on_few_nodes", property(few))
+    noticed = moments_and_density(replace(posterior), X_new, y_new)
+    np.testing.assert_allclose(noticed, expected, rtol=0, atol=1e-8)
+    monkeypatch.setattr(TwoGroupRegression, "_agreement", np.inf)
+    wrong = moments_and_density(replace(posterior), X_new, y_new)
+    assert np.max(np.abs(np.subtract(wrong, expected))) > 1e-4
+
+
+def test_mass_at_the_ends_of_the_nodes_is_noticed(seed):
+    """With half of the values of tau, or of the fractions of each tau, no row is to be trusted."""
+    posterior, *_, X_new, y_new = fitted(6, seed, n=40, tau=0.3)
+    posterior = two_groups(posterior)
+    nodes, y = posterior.features, np.repeat(y_new[:, None], 2, axis=1)
+    place = np.arange(nodes.alpha_of.size) - nodes.starts[nodes.alpha_of]
+    share = place / np.bincount(nodes.alpha_of)[nodes.alpha_of]
+    for some, expected in (
+        (share >= 0, 0),
+        (nodes.alpha_of < nodes.starts.size // 2, 8),
+        (share < 0.5, 8),
+    ):
+        part = replace(posterior, features=nodes.some_nodes(np.flatnonzero(some)))
+        assert part._judged(X_new, y)[1].sum() == expected
+
+
 @pytest.mark.parametrize("m", [1, 3, 40])
 @pytest.mark.parametrize("farthest", [2.0, 1e4])
 @pytest.mark.parametrize("n_features", [3, 300])

@@ -49,6 +49,32 @@ def test_quantiles_invert_the_distribution_function(seed):
     np.testing.assert_allclose(one.cdf(one.quantiles(levels)), np.tile(levels, (50, 1)), atol=1e-7)
 
 
+def test_quantiles_of_narrow_peaks_far_apart(seed):
+    """Hardly any mass between the peaks: Newton's steps would leave the interval that is known."""
+    rng = np.random.default_rng(seed)
+    location = rng.normal(size=(2, 20)) + np.array([[-50.0], [30.0]])
+    squares = 10.0 ** rng.uniform(-4.0, 0.0, size=(2, 20))
+    one = StudentMixture(np.array([0.3, 0.7]), np.array([4.0, 30.0]), location, squares)
+    levels = np.array([1e-9, 0.05, 0.29, 0.31, 0.95, 1.0 - 1e-9])
+    found = one.cdf(one.quantiles(levels))
+    np.testing.assert_allclose(np.log(found[:, 0]), np.log(1e-9), atol=1e-6)
+    np.testing.assert_allclose(found, np.tile(levels, (20, 1)), rtol=0, atol=1e-9)
+
+
+def test_quantiles_take_few_evaluations(seed, monkeypatch):
+    one, counted = mixture(seed, rows=200), []
+    evaluate = StudentMixture._cdf_and_density
+
+    def counting(self, rows, y):
+        counted.append(y.size)
+        return evaluate(self, rows, y)
+
+    monkeypatch.setattr(StudentMixture, "_cdf_and_density", counting)
+    found = one.quantiles([0.05, 0.5, 0.95])
+    assert sum(counted) < 6 * found.size
+    np.testing.assert_allclose(one.cdf(found), np.tile([0.05, 0.5, 0.95], (200, 1)), atol=1e-11)
+
+
 @pytest.mark.parametrize("levels", [[0.0], [1.0], [[0.5]], [np.nan]])
 def test_levels_that_are_none(levels):
     with pytest.raises(ValueError, match="above 0 and below 1"):

@@ -14,15 +14,15 @@ from scipy.special import logsumexp
 from unselected.fitted.regression import FittedRegression
 from unselected.fitted.standardized_effects import standardized_effect
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.fractions import FractionPrior, Fractions
 from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_two_groups import condition_two_groups
 from unselected.models.regression import RegressionModel
 from unselected.models.two_groups import (
-    FractionPrior,
-    Fractions,
     log_each,
     log_mixed,
     log_product,
+    log_product_together,
     log_products,
 )
 from unselected.numerics.quadrature import log_sum
@@ -486,3 +486,18 @@ def test_one_strong_feature_among_many_weak_ones_is_shrunk_less_with_heavy_tails
     )
     assert selection.indices[0] == 0
     assert 3.5 > heavy > 2.0 * normal > 0.0
+
+
+@pytest.mark.parametrize("k", [1, 7, 8, 300])
+@pytest.mark.parametrize("size", [1.0, 30.0, 400.0])
+def test_products_of_many_sets_are_those_of_single_ones(k, size, seed):
+    rng = np.random.default_rng(seed)
+    log_ratio = rng.normal(scale=1.0, size=(6, k))
+    log_ratio[:, ::5] *= size  # some features are far out
+    which = np.array([4, 0, 2])
+    log_related = -rng.exponential(size=(3, 11))
+    pi = Fractions(log_related, np.log(-np.expm1(log_related)))
+    ours = log_product_together(log_ratio)(which, pi)
+    for i, found, *each in zip(which, ours, *pi, strict=True):
+        expected = log_product(log_ratio[i])(Fractions(*each))
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-12)

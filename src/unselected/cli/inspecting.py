@@ -12,7 +12,7 @@ from unselected.fitted.base import short
 from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
-from unselected.models.two_groups import FractionSummary
+from unselected.models.fractions import FractionSummary
 
 # The number of features shown without --all.
 _SHOWN = 20

@@ -16,7 +16,7 @@ from unselected.columns.blocks import check_finite
 from unselected.dependence.correlated import FeatureLaws, WithinClasses
 from unselected.fitted.effects import Effect
 from unselected.fitted.json_checks import Entries
-from unselected.models.two_groups import FractionSummary, summarize_fraction
+from unselected.models.fractions import FractionSummary, summarize_fraction
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
 from unselected.statistics.moments import Statistic

@@ -22,7 +22,7 @@ from unselected.fitted.effects import Effect, widened
 from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.json_checks import Entries, Fault, check_choice, check_list, check_record
 from unselected.fitted.json_parts import parse_names
-from unselected.models.two_groups import FractionSummary
+from unselected.models.fractions import FractionSummary
 from unselected.selection.events import FamilyEvent
 
 # Values of rows, features and classes that are processed at a time.

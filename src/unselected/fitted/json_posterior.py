@@ -6,7 +6,7 @@ from unselected._typing import Floats
 from unselected.fitted.json_checks import Entries, Fault, check_array, check_real, check_record
 from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.distinct_counts import distinct_counts
-from unselected.models.two_groups import Fractions
+from unselected.models.fractions import Fractions
 from unselected.statistics.counts import ClassCounts
 
 # Numbers of a posterior that a file holds, at most: about four megabytes.

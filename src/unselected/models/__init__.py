@@ -16,6 +16,7 @@ distinct_counts     the distinct vectors of counts of binary features
 factor              latent factors, real-valued features
 factor_predictive   its predictions of new cases
 feature_map         columns, and squares of their principal components, for a regression
+fractions           the fraction of related features: its prior, and integrals over it
 gaussian            naive Bayes of real-valued features
 gaussian_posterior  its posterior
 gaussian_prior      its prior

@@ -17,14 +17,10 @@ from unselected.models.bernoulli_posterior import BernoulliPosterior
 from unselected.models.concentration import ConcentrationPrior, LogFunction
 from unselected.models.count_omission import Rates
 from unselected.models.count_terms import ThetaRule
+from unselected.models.fractions import FractionPrior, check_groups
 from unselected.models.record_interpolation import RecordInterpolation
 from unselected.models.related import related_shares
-from unselected.models.two_groups import (
-    ALPHA_TOLERANCE,
-    FractionPrior,
-    TwoGroups,
-    check_groups,
-)
+from unselected.models.two_groups import ALPHA_TOLERANCE, Mixtures, TwoGroups
 from unselected.numerics.quadrature import TOLERANCE, log_sum
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
@@ -159,7 +155,12 @@ class BernoulliModel:
 
     def _two_groups(self, likelihood: "Likelihood") -> BernoulliPosterior:
         """Return the posterior of alpha and of the fraction of related features."""
-        groups = TwoGroups(self.fraction, likelihood.mixtures, self.refinement, likelihood.table)
+        groups = TwoGroups(
+            self.fraction,
+            lambda x: Mixtures(likelihood.mixtures(x).__getitem__),
+            self.refinement,
+            likelihood.table,
+        )
         nodes = groups.nodes(*self._integrated(likelihood, groups.log_total, ALPHA_TOLERANCE))
         pi, alpha_of = nodes.fractions, nodes.alpha_of
         log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)

@@ -25,16 +25,10 @@ from unselected.models.count_terms import (
     ThetaRule,
 )
 from unselected.models.distinct_counts import distinct_counts
+from unselected.models.fractions import Fractions, LogLikelihood
 from unselected.models.records import NULL, OF_OMISSION, Record, Records, key_of
 from unselected.models.shared_table import SharedTables, SharedTerms
-from unselected.models.two_groups import (
-    Fractions,
-    LogLikelihood,
-    Nodes,
-    log_each,
-    log_mixed,
-    mixing,
-)
+from unselected.models.two_groups import Nodes, log_each, log_mixed, mixing
 from unselected.numerics.beta_binomial import (
     CountLaw,
     PmfTables,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
-from unselected.models.two_groups import Fractions
+from unselected.models.fractions import Fractions
 from unselected.numerics.quadrature import log_sum
 
 # Elements of a float copy of the rows: that many are predicted at a time.

@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.models.fractions import Fractions, LogLikelihood
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.gaussian_posterior import GaussianPosterior
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.two_groups import (
     ALPHA_TOLERANCE,
-    Fractions,
-    LogLikelihood,
+    Mixtures,
     Nodes,
     TwoGroups,
     log_mixed,
     log_product,
+    log_product_together,
 )
 from unselected.numerics.quadrature import log_sum
 from unselected.omission.real import log_real_omission
@@ -132,13 +134,24 @@ def _table(
 
 def _mixtures(
     model: GaussianPrior, likelihood: RealLikelihood, log_u: Floats, new: NewRow | None
-) -> list[LogLikelihood]:
-    """Return, for each log u, the log likelihood as a function of the fraction."""
+) -> Mixtures:
+    """Return the log likelihoods at some log u as functions of the fraction."""
     logs, log_omitted = _log_of_groups(model, likelihood, log_u, new)
-    return [
-        _mixture(likelihood.event, related, logs[-1], np.stack([omitted, log_omitted[-1]]))
-        for related, omitted in zip(logs[:-1], log_omitted[:-1], strict=True)
-    ]
+    log_kept, log_null = log_product_together(logs[:-1] - logs[-1]), float(logs[-1].sum())
+    event = likelihood.event
+
+    def log_likelihoods(which: NDArray[np.intp], pi: Fractions) -> Floats:
+        total = log_kept(which, pi) + log_null
+        if not event.n_omitted:
+            return total
+        each = Fractions(pi.log_related[..., np.newaxis], pi.log_rest[..., np.newaxis])
+        mixed = log_mixed(each, log_omitted[which, np.newaxis], log_omitted[-1])
+        return np.asarray(total + event.log_prob(mixed))
+
+    def one(i: int) -> LogLikelihood:
+        return _mixture(event, logs[i], logs[-1], np.stack([log_omitted[i], log_omitted[-1]]))
+
+    return Mixtures(one, log_likelihoods)
 
 
 def _mixture(event: RealEvent, related: Floats, null: Floats, log_omitted: Floats) -> LogLikelihood:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from unselected._typing import Floats
+from unselected.models.fractions import Fractions
 from unselected.models.gaussian_likelihood import RealLikelihood
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.student import StudentLaw
-from unselected.models.two_groups import Fractions
 from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
@@ -152,7 +152,7 @@ class GaussianPosterior:
         for start in range(0, self.log_weights.size, _NODES_TOGETHER):
             yield self.some_nodes(slice(start, start + _NODES_TOGETHER))
 
-    def some_nodes(self, which: slice) -> "GaussianPosterior":
+    def some_nodes(self, which: slice | NDArray[np.intp]) -> Self:
         """Return some of the nodes with their weights."""
         nodes: dict[str, Any] = {name: getattr(self, name)[which] for name in self._of_nodes}
         return replace(self, **nodes)

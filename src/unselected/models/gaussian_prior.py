@@ -7,7 +7,7 @@ from scipy.special import gammainccinv
 
 from unselected._typing import Floats
 from unselected.models.concentration import ConcentrationPrior
-from unselected.models.two_groups import FractionPrior, check_groups
+from unselected.models.fractions import FractionPrior, check_groups
 
 # Weaker shrinkage needs too many nodes of the common variance; stronger shrinkage loses all digits.
 SHRINKAGE_BOUNDS = (0.1, 1e6)

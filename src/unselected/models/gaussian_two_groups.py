@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.models.fractions import FARTHEST, Fractions
 from unselected.models.gaussian_groups import (
     NewRow,
     averaged,
@@ -42,13 +43,7 @@ from unselected.models.gaussian_posterior import (
 )
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.related import related_probability, related_weights
-from unselected.models.two_groups import (
-    FARTHEST,
-    Fractions,
-    Nodes,
-    log_mixed,
-    log_products,
-)
+from unselected.models.two_groups import Nodes, log_mixed, log_products
 from unselected.numerics.quadrature import log_sum
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
@@ -57,7 +52,9 @@ from unselected.statistics.moments import Contrasts
 # Elements of a table over rows and nodes that are processed at a time.
 _BLOCK = 1 << 17
 # Of few nodes, how many values of tau there are for each of the fraction.
-_N_TAUS = 2
+_N_TAUS = 3
+# The number of values of tau at which `TwoGroupPosterior.ends` has the ends of the fraction.
+_N_ENDS = 6
 
 
 class Covering(NamedTuple):
@@ -231,7 +228,11 @@ class TwoGroupPosterior(GaussianPosterior):
         )
 
     def on_few_nodes(self, n: int) -> "TwoGroupPosterior":
-        """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction."""
+        """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction.
+
+        There are n nodes of the fraction for each tau. The posterior of tau needs more: given tau,
+        that of the fraction often ends at 1, and where that begins it changes quickly.
+        """
         if self.model.coarse:
             return self
         log_weights = np.logaddexp.reduceat(self.log_weights, self.starts)
@@ -248,6 +249,20 @@ class TwoGroupPosterior(GaussianPosterior):
             log_related=nodes.fractions.log_related,
             log_rest=nodes.fractions.log_rest,
         )
+
+    @property
+    def ends(self) -> NDArray[np.intp]:
+        """Nodes at which a sum must have fallen off: some at the ends of tau and of the fraction.
+
+        Those of the first and of the last tau, and of some others the first and the last fraction.
+        """
+        lasts = np.append(self.starts[1:], self.log_alpha.size) - 1
+        some = self.starts.size * np.arange(_N_ENDS) // _N_ENDS
+        if self.model.least_fraction == 1.0:
+            some = some[:0]
+        all_of = np.isin(self.alpha_of, [0, self.starts.size - 1])
+        nodes = [np.flatnonzero(all_of), self.starts[some], lasts[some]]
+        return np.unique(np.concatenate(nodes))
 
     def log_densities(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of such rows given the nodes, shape (rows, nodes)."""

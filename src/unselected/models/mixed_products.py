@@ -88,3 +88,27 @@ class MixedProducts:
         self._product *= np.matmul(np.swapaxes(symmetric, 1, 2), weights)
         self._room -= self._need
         self._waiting, self._need = [], 0.0
+
+
+def expanded(ratios: Floats) -> Floats:
+    """Return the coefficients of the products over the first axis of 1 + ratio x, but the first.
+
+    >>> expanded(np.array([3.0, 5.0])).tolist()  # (1 + 3 x) (1 + 5 x)
+    [8.0, 15.0]
+    """
+    polynomials = list(ratios[:, np.newaxis])
+    while len(polynomials) > 1:
+        pairs = zip(polynomials[::2], polynomials[1::2], strict=False)
+        last = polynomials[len(polynomials) // 2 * 2 :]
+        polynomials = [*(_multiplied(*pair) for pair in pairs), *last]
+    return np.asarray(polynomials[0])
+
+
+def _multiplied(left: Floats, right: Floats) -> Floats:
+    """Return the product of two polynomials, without their first coefficients, which are 1."""
+    result = np.zeros((len(left) + len(right), *left.shape[1:]))
+    result[: len(left)] = left
+    result[: len(right)] += right
+    for i, one in enumerate(left):
+        result[i + 1 : i + 1 + len(right)] += one * right
+    return result

@@ -16,14 +16,37 @@ from unselected.numerics.quadrature import NEGLIGIBLE
 
 LogOfZ = Callable[[NDArray[np.intp], Floats], Floats]
 
-# Step of the scan, points of a grid that is narrowed, and of a final one at first and at most.
-_SCAN, _N_NARROWING, _N_POINTS, _MOST_POINTS = 0.5, 25, 41, 81
-# Log densities this far below the largest are left out. A grid is narrowed until so much of it has
-# mass, or so often.
-_REACH, _TIGHT, _MOST_NARROWINGS = 45.0, 0.8, 12
-# Change of the integral and of the first two moments when half the points are left out. The error
-# of all points is about the square of that.
-_TOLERANCE = 1e-6
+# Step of the scan. A grid is narrowed until so much of it has mass, or so often.
+_SCAN, _TIGHT, _MOST_NARROWINGS = 0.5, 0.8, 12
+
+
+class GridRule(NamedTuple):
+    """How fine grids are.
+
+    Attributes
+    ----------
+    n_narrowing : int
+        Points of a grid that is narrowed.
+    n_points, most_points : int
+        Of a final grid, at first and at most.
+    reach : float
+        Where the rough log density is this far below its largest value, grids may end.
+    closed : float
+        Where the log density has to be this far below, or a grid does not hold all of the mass.
+    tolerance : float
+        Change of the integral and of the first two moments when half the points are left out. The
+        error of all points is about the square of that.
+    """
+
+    n_narrowing: int = 25
+    n_points: int = 41
+    most_points: int = 81
+    reach: float = 45.0
+    closed: float = NEGLIGIBLE
+    tolerance: float = 1e-6
+
+
+FINE = GridRule()
 
 
 class QuickGrids(NamedTuple):
@@ -43,7 +66,7 @@ class QuickGrids(NamedTuple):
 
 
 def quick_grids(
-    rough: LogOfZ, log_of_z: LogOfZ, n_rows: int, farthest: float
+    rough: LogOfZ, log_of_z: LogOfZ, n_rows: int, farthest: float, rule: GridRule = FINE
 ) -> Iterator[QuickGrids]:
     """Yield grids that hold all of the mass, for the rows for which that is easy.
 
@@ -54,20 +77,21 @@ def quick_grids(
     n_rows : int
     farthest : float
         The scan for peaks ends here, on both sides of 0.
+    rule : GridRule
     """
     scan = np.arange(-np.ceil(farthest), np.ceil(farthest) + _SCAN, _SCAN)
     z = np.broadcast_to(scan, (n_rows, scan.size))
     values = rough(np.arange(n_rows), z)
-    rows = np.flatnonzero(_has_one_peak(values) & _is_closed(values))
-    low, high = _narrowed(rough, rows, *_live_part(z[rows], values[rows]))
-    z = _points(low, high, _N_POINTS)
+    rows = np.flatnonzero(_has_one_peak(values) & _is_closed(values, rule.closed))
+    low, high = _narrowed(rough, rows, *_live_part(z[rows], values[rows], rule.reach), rule)
+    z = _points(low, high, rule.n_points)
     values = log_of_z(rows, z)
     while rows.size:
-        good = _is_closed(values) & converged(z, values, _TOLERANCE)
+        good = _is_closed(values, rule.closed) & converged(z, values, rule.tolerance)
         if good.any():
             step = (high[good] - low[good]) / (z.shape[1] - 1)
             yield QuickGrids(rows[good], low[good], step, values[good])
-        if z.shape[1] >= _MOST_POINTS:
+        if z.shape[1] >= rule.most_points:
             return
         rows, low, high = rows[~good], low[~good], high[~good]
         z = _points(low, high, 2 * z.shape[1] - 1)
@@ -94,14 +118,14 @@ def _has_one_peak(values: Floats) -> Bools:
     return np.asarray(np.sum(peak, axis=1) == 1)
 
 
-def _is_closed(values: Floats) -> Bools:
+def _is_closed(values: Floats, closed: float) -> Bools:
     """Say for which rows there is no mass at an end."""
     ends = np.maximum(values[:, 0], values[:, -1])
-    return np.asarray(ends < np.max(values, axis=1) - NEGLIGIBLE)
+    return np.asarray(ends < np.max(values, axis=1) - closed)
 
 
 def _narrowed(
-    rough: LogOfZ, rows: NDArray[np.intp], low: Floats, high: Floats
+    rough: LogOfZ, rows: NDArray[np.intp], low: Floats, high: Floats, rule: GridRule
 ) -> tuple[Floats, Floats]:
     """Narrow the grids of rows to the part that has mass."""
     wide = np.arange(rows.size)
@@ -109,8 +133,8 @@ def _narrowed(
         if not wide.size:
             break
         width = high[wide] - low[wide]
-        z = _points(low[wide], high[wide], _N_NARROWING)
-        low[wide], high[wide] = _live_part(z, rough(rows[wide], z))
+        z = _points(low[wide], high[wide], rule.n_narrowing)
+        low[wide], high[wide] = _live_part(z, rough(rows[wide], z), rule.reach)
         wide = wide[high[wide] - low[wide] < _TIGHT * width]
     return low, high
 
@@ -126,9 +150,9 @@ def _interleaved(values: Floats, between: Floats) -> Floats:
     return result
 
 
-def _live_part(z: Floats, values: Floats) -> tuple[Floats, Floats]:
+def _live_part(z: Floats, values: Floats, reach: float) -> tuple[Floats, Floats]:
     """Return the points just before and after those with mass, of each row."""
-    live = values > values.max(axis=1, keepdims=True) - _REACH
+    live = values > values.max(axis=1, keepdims=True) - reach
     first = np.maximum(np.argmax(live, axis=1) - 1, 0)
     last = np.minimum(z.shape[1] - np.argmax(live[:, ::-1], axis=1), z.shape[1] - 1)
     rows = np.arange(len(z))

@@ -81,6 +81,30 @@ class FeatureLines:
             logs += widening
             yield logs
 
+    def flat_log_densities(self, gaps: Floats, known: Bools, f: Floats) -> Iterator[Floats]:
+        """Yield the log density of each feature, 0 where it is missing, shape (rows * m, nodes).
+
+        ``gaps`` and ``known`` are of (rows, k), and ``f``, of (rows, m), the response in its unit.
+        The values of a node lie next to each other, which is what products over nodes need.
+        """
+        each, m = f.ravel(), f.shape[1]
+        for j in range(self.df.size):
+            if j == 0 or not self.alike:
+                moved = each - self.y_mean[j]
+                spread = self.one[j] + np.multiply.outer(self.share[j], moved**2)
+                widening = 0.5 * self.df[j] * np.log(spread)
+            logs = np.multiply.outer(self.slope[j], moved)
+            np.subtract(np.repeat(gaps[:, j], m), logs, out=logs)
+            np.multiply(logs, logs, out=logs)
+            logs += self.squares[j][:, np.newaxis] * spread
+            np.log(logs, out=logs)
+            logs *= -0.5 * (self.df[j] + 1.0)
+            logs += widening
+            logs += self.constant[j][:, np.newaxis]
+            if not known[:, j].all():
+                logs[:, np.repeat(~known[:, j], m)] = 0.0
+            yield logs.T
+
     def factor(self, j: int, gap: Floats, f: Floats, spread: Floats) -> Floats:
         """Return squares spread + (gap - slope f)^2 of one feature, shape (rows, m, nodes)."""
         factor: Floats = self.slope[j] * f

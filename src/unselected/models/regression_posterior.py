@@ -22,7 +22,7 @@ from scipy.special import gammaln
 from unselected._typing import Bools, Floats
 from unselected.models.gaussian_posterior import GaussianPosterior
 from unselected.models.predictive import FALLEN, Predictive, checked_levels
-from unselected.models.quick_grids import converged, quick_grids
+from unselected.models.quick_grids import FINE, GridRule, converged, quick_grids
 from unselected.models.regression_laws import FeatureLines, log_product
 from unselected.numerics.quadrature import find_peaks, log_sum
 
@@ -96,6 +96,7 @@ class RegressionPosterior:
     _n_few: ClassVar[tuple[int, ...]] = (8, 16)
     _n_rough: ClassVar[int] = 1
     _agreement: ClassVar[float] = 1e-12
+    _grid_rule: ClassVar[GridRule] = FINE
 
     @property
     def _df(self) -> float:
@@ -217,28 +218,38 @@ class RegressionPosterior:
             lambda rows, z: self._log_of_z(X[rows], z),
             len(X),
             self._farthest,
+            self._grid_rule,
         ):
             log_total = log_sum(log_values, axis=1) + np.log(step)
             density = np.exp(log_values - log_total[:, np.newaxis])
             yield rows, Predictive(self.y_mean, self.unit, low, step, density, log_total)
 
     def _agrees_with(self, part: Predictive, X: Floats) -> Bools:
-        """Say for which rows all nodes give the same: at the likeliest response and far from it."""
+        """Say for which rows more nodes say the same: at the likeliest response and far out."""
         places = part.typical
         z = np.take_along_axis(part.z, places, axis=1)
         y = self.y_mean + self.unit * np.sinh(z)
         found = np.log(np.take_along_axis(part.density, places, axis=1) / np.cosh(z) / self.unit)
         found += part.log_total[:, np.newaxis] - self._log_prior(y)
         agrees = np.empty(len(X), dtype=bool)
-        rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
+        rows = max(1, _BLOCK // (y.shape[1] * self._judging.features.log_weights.size))
         for start in range(0, len(X), rows):
             block = slice(start, start + rows)
-            by_node = self._log_features(X[block], y[block]) + self.features.log_weights
-            total = log_sum(by_node, axis=2)
+            total, doubtful = self._judged(X[block], y[block])
             allowed = self._agreement / np.array([1.0, FALLEN]) + _ROUNDING * np.abs(total)
             close = np.all(np.abs(found[block] - total) <= allowed, axis=1)
-            agrees[block] = close & ~self.features.is_doubtful(by_node[:, 0])
+            agrees[block] = close & ~doubtful
         return agrees
+
+    @property
+    def _judging(self) -> "RegressionPosterior":
+        """The posterior that those on few nodes are compared with."""
+        return self
+
+    def _judged(self, X: Floats, y: Floats) -> tuple[Floats, Bools]:
+        """Return log densities of the features at y (rows, m), and which rows are doubtful."""
+        by_node = self._log_features(X, y) + self.features.log_weights
+        return log_sum(by_node, axis=2), self.features.is_doubtful(by_node[:, 0])
 
     def _is_doubtful(self, X: Floats, y: Floats) -> Bools:
         """Say for which rows, with y of (rows, 1), the nodes of tau do not reach far enough."""
@@ -343,9 +354,12 @@ class RegressionPosterior:
         rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
         for start in range(0, len(y), rows):
             block = slice(start, start + rows)
-            by_node = self._log_features(X[block], y[block]) + self.features.log_weights
-            result[block] = self._log_prior(y[block]) + log_sum(by_node, axis=2)
+            result[block] = self._log_prior(y[block]) + self._log_average(X[block], y[block])
         return result
+
+    def _log_average(self, X: Floats, y: Floats) -> Floats:
+        """Return the log density of the features given y, averaged over the nodes, (rows, m)."""
+        return log_sum(self._log_features(X, y) + self.features.log_weights, axis=2)
 
     def _log_prior(self, y: Floats) -> Floats:
         """Return the log density of y before any feature is seen: Student t."""

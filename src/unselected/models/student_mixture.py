@@ -1,18 +1,19 @@
 """Predictive distributions that are mixtures of Student t distributions."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, stdtr
 
 from unselected._typing import Floats
 from unselected.models.predictive import checked_levels
-from unselected.numerics.increasing import solve
+from unselected.numerics import increasing
 from unselected.numerics.quadrature import log_sum
 
 # Elements of a table over components, rows and levels that are processed at a time.
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
 
 def log_student(away: Floats, squares: Floats, df: float | Floats) -> Floats:
@@ -85,8 +86,29 @@ class StudentMixture:
         """
         wanted = checked_levels(levels)
         mean, std = self.mean_and_std()
-        shape = (mean.size, wanted.size)
-        targets = np.broadcast_to(wanted, shape)
-        start = np.broadcast_to(mean[:, np.newaxis], shape)
-        step = np.broadcast_to(std[:, np.newaxis], shape)
-        return solve(self.cdf, targets, start, step)
+        rows = np.repeat(np.arange(mean.size), wanted.size)
+        targets = np.tile(wanted, mean.size)
+
+        def law(which: NDArray[np.intp], y: Floats) -> tuple[Floats, Floats]:
+            return self._cdf_and_density(rows[which], y)
+
+        return increasing.quantiles(law, targets, mean[rows], std[rows]).reshape(mean.size, -1)
+
+    def _cdf_and_density(self, rows: NDArray[np.intp], y: Floats) -> tuple[Floats, Floats]:
+        """Return the distribution function and the density of some rows at y (rows,)."""
+        df, constant = self.df[:, np.newaxis], self._log_constants[:, np.newaxis]
+        both = np.empty((2, y.size))
+        size = max(1, _BLOCK // max(1, self.weights.size))
+        for start in range(0, y.size, size):
+            some = slice(start, start + size)
+            scale = np.sqrt(self.squares[:, rows[some]])
+            z = (y[some] - self.location[:, rows[some]]) / scale
+            density = np.exp(constant - 0.5 * (df + 1.0) * np.log1p(z**2 / df)) / scale
+            both[:, some] = self.weights @ stdtr(df, z), self.weights @ density
+        return both[0], both[1]
+
+    @cached_property
+    def _log_constants(self) -> Floats:
+        """Log densities of the standardized components at 0, shape (components,)."""
+        half = 0.5 * self.df
+        return np.asarray(gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(2.0 * np.pi * half))

@@ -11,131 +11,34 @@ integrand over pi is then a function of a single variable, log-concave in pi.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from unselected._typing import Floats
-from unselected.models.mixed_products import TOGETHER, MixedProducts
-from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum, trapezoid
+from unselected.models.fractions import (
+    FARTHEST,
+    FractionPrior,
+    Fractions,
+    LogLikelihood,
+    LogLikelihoods,
+)
+from unselected.models.mixed_products import TOGETHER, MixedProducts, expanded
+from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum
 
-# Ends of the variable t of the rule: less than 1e-40 of the prior is outside.
-FARTHEST = 4.2
-# Allowed change when every second node of t, or of alpha, is left out. In t the error of the full
-# rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
-_TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
-# Values of log(pi) of the coarse rule, and how far below the largest its terms are used, in logs.
-_N_COARSE, _COARSE_REACH = 12, 14.0
+# Allowed change when every second node of alpha is left out. In t the error of the full rule is at
+# most its square; in alpha it is less certain, because bulk and tail can differ.
+ALPHA_TOLERANCE = 1e-6
+# How far below the largest the terms of the coarse rule are used, in logs.
+_COARSE_REACH = 14.0
+# For Gauss rules of pi: logs of pi plus this part of its mean are the variable. Of 0.01 to 10 it
+# needed the fewest nodes.
+_SHIFT = 0.1
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
-
-
-class Fractions(NamedTuple):
-    """Values of log(pi) and of log(1 - pi), each to full precision."""
-
-    log_related: Floats
-    log_rest: Floats
-
-    @property
-    def log_odds(self) -> Floats:
-        """log(pi / (1 - pi)); infinite where all features are related."""
-        return np.asarray(self.log_related - self.log_rest)
-
-    def take(self, which: slice) -> "Fractions":
-        """Return some of the values."""
-        return Fractions(self.log_related[which], self.log_rest[which])
-
-
-LogLikelihood = Callable[[Fractions], Floats]
-
-
-@dataclass(frozen=True)
-class FractionPrior:
-    """pi is log-uniform from ``least`` to 1, or 1 with probability ``all_related``.
-
-    With ``least`` = 1 / p the logarithm of the number of related features is uniform, from one
-    feature to all. ``coarse`` places few nodes: see `ConcentrationPrior`.
-
-    The rule is placed in t, where log(pi) = log(least) s and s = 1 / (1 + exp(3.14... sinh(t))).
-    The prior decays double-exponentially at both ends of t, so that a trapezoid rule needs no end
-    points.
-    """
-
-    least: float
-    all_related: float = 0.0
-    coarse: bool = False
-
-    @classmethod
-    def of(cls, least: float | None, all_related: float, coarse: bool) -> "FractionPrior":
-        """Return the prior of a model; with ``least`` None all features are related."""
-        return cls(1.0 if least is None else least, all_related, coarse)
-
-    def fractions(self, t: Floats) -> Fractions:
-        """Return pi at these values of t."""
-        log_related = np.asarray(np.log(self.least) * expit(-np.pi * np.sinh(t)))
-        return Fractions(log_related, _log(-np.expm1(log_related)))
-
-    def log_density(self, t: Floats) -> Floats:
-        """Return the log prior density of t."""
-        x = np.pi * np.sinh(np.abs(t))
-        return np.asarray(np.log(np.pi * np.cosh(t)) - x - 2.0 * np.log1p(np.exp(-x)))
-
-    def simulate(
-        self, n_features: int, rng: np.random.Generator, fraction: float | None = None
-    ) -> dict[str, Any]:
-        """Draw pi, or use the one given, and which of the features are related."""
-        if fraction is None:
-            fraction = float(self.least ** rng.random())
-            if self.all_related and rng.random() < self.all_related:
-                fraction = 1.0
-        return {"fraction": fraction, "related": rng.random(n_features) < fraction}
-
-    def integrate(self, log_likelihood: LogLikelihood, refinement: int) -> tuple[Floats, Floats]:
-        """Return nodes of t over the mass of prior times likelihood, and the logs of their terms.
-
-        >>> prior = FractionPrior(1e-4)
-        >>> t, log_terms = prior.integrate(lambda pi: pi.log_related, refinement=1)
-        >>> round(float(np.exp(log_sum(log_terms)) * np.log(1e4)), 9)  # 1 - 1e-4
-        0.9999
-        """
-        if self.least == 1.0:
-            return np.zeros(1), log_likelihood(self.fractions(np.zeros(1)))
-        if self.coarse:
-            t, log_prior = self.few_nodes()
-            return t, np.asarray(log_prior + log_likelihood(self.fractions(t)))
-
-        def log_density(t: Floats) -> Floats:
-            return np.asarray(self.log_density(t) + log_likelihood(self.fractions(t)))
-
-        return trapezoid(log_density, -FARTHEST, FARTHEST, refinement, _TOLERANCE)
-
-    def few_nodes(self) -> tuple[Floats, Floats]:
-        """Return t at the midpoints of equal parts of log(pi), and at infinity, where pi is 1.
-
-        The second array has their log probabilities.
-        """
-        if self.least == 1.0:
-            return np.zeros(1), np.zeros(1)
-        shares = (np.arange(_N_COARSE) + 0.5) / _N_COARSE
-        t = np.arcsinh(-logit(shares) / np.pi)
-        log_prior = np.full(_N_COARSE, np.log1p(-self.all_related) - np.log(_N_COARSE))
-        if self.all_related:
-            t = np.append(t, np.inf)
-            log_prior = np.append(log_prior, np.log(self.all_related))
-        return t, log_prior
-
-
-def check_groups(least_fraction: float | None, all_related: float) -> None:
-    """Raise where a probability that all features are related has no other group beside it."""
-    if all_related and least_fraction is None:
-        raise ValueError(
-            f"all_related={all_related} needs least_fraction: without it all features are related."
-        )
 
 
 class Nodes(NamedTuple):
@@ -157,6 +60,21 @@ class Nodes(NamedTuple):
     log_terms: Floats
 
 
+class Mixtures(NamedTuple):
+    """Log likelihoods at some log u as functions of pi.
+
+    Attributes
+    ----------
+    one : callable
+        Returns one of them by its number.
+    log_likelihoods : callable or None
+        Several of them at once, at fractions of shape (log u, m); None where there is no such way.
+    """
+
+    one: Callable[[int], LogLikelihood]
+    log_likelihoods: LogLikelihoods | None = None
+
+
 class TwoGroups:
     """The likelihood averaged over pi as a function of log u, cached.
 
@@ -174,7 +92,7 @@ class TwoGroups:
     def __init__(
         self,
         prior: FractionPrior,
-        mixtures: Callable[[Floats], list[LogLikelihood]],
+        mixtures: Callable[[Floats], Mixtures],
         refinement: int,
         table: Callable[[Floats, Fractions], Floats] | None = None,
     ) -> None:
@@ -204,14 +122,14 @@ class TwoGroups:
     def few_nodes(self, log_u: Floats, log_weights: Floats, n: int) -> Nodes:
         """Return at most n nodes of pi for each of some weighted log u: Gauss rules.
 
-        Products over features are smooth functions of log(pi + c), with c the mean of pi.
+        Products over features are smooth functions of log(pi + c), with c a part of the mean of pi.
         """
         places, terms = [], []
         for (t, inner), log_weight in zip(self._rules_at(log_u), log_weights, strict=True):
             log_pi, log_total = self._prior.fractions(t).log_related, log_sum(inner)
-            log_mean = log_sum(log_pi + inner) - log_total
-            moved, few = gauss_rule(np.logaddexp(log_pi, log_mean), inner, n)
-            places.append(np.minimum(moved + np.log1p(-np.exp(log_mean - moved)), 0.0))
+            shift = log_sum(log_pi + inner) - log_total + np.log(_SHIFT)
+            moved, few = gauss_rule(np.logaddexp(log_pi, shift), inner, n)
+            places.append(np.minimum(moved + np.log1p(-np.exp(shift - moved)), 0.0))
             terms.append(few + log_weight - log_total)
         log_related = np.concatenate(places)
         fractions = Fractions(log_related, _log(-np.expm1(log_related)))
@@ -225,9 +143,16 @@ class TwoGroups:
             terms = self._table(new, self._prior.fractions(t)) + log_prior
             self._rules |= {x: (t, row) for x, row in zip(new.tolist(), terms, strict=True)}
         elif new.size:
-            for x, log_likelihood in zip(new.tolist(), self._mixtures(new), strict=True):
-                self._rules[x] = self._rule(log_likelihood)
+            rules = self._rules_of(self._mixtures(new), new.size)
+            self._rules |= zip(new.tolist(), rules, strict=True)
         return [self._rules[float(x)] for x in log_u]
+
+    def _rules_of(self, mixtures: Mixtures, n: int) -> Iterator[tuple[Floats, Floats]]:
+        rules: list[tuple[Floats, Floats] | None] = [None] * n
+        if mixtures.log_likelihoods is not None:
+            rules = self._prior.integrate_together(mixtures.log_likelihoods, n, self._refinement)
+        for i, rule in enumerate(rules):
+            yield self._rule(mixtures.one(i)) if rule is None else rule
 
     def _rule(self, log_likelihood: LogLikelihood) -> tuple[Floats, Floats]:
         if not self._prior.coarse:
@@ -243,33 +168,15 @@ class TwoGroups:
 
 
 def _log_sums(rows: list[Floats]) -> Floats:
-    """Return the log of the sum of each row; all at once where the rows have one length."""
-    if len({row.size for row in rows}) == 1:
-        return log_sum(np.array(rows), axis=1)
-    return np.array([log_sum(row) for row in rows])
-
-
-class FractionSummary(NamedTuple):
-    """The posterior of the fraction of related features: mean and central 90 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-def summarize_fraction(pi: Fractions, log_weights: Floats) -> FractionSummary:
-    """Return mean and interval of the fraction from weighted nodes.
-
-    >>> pi = Fractions(np.log([0.1, 0.2, 0.3]), np.log([0.9, 0.8, 0.7]))
-    >>> summarize_fraction(pi, np.log([0.25, 0.5, 0.25])).mean.__round__(12)
-    0.2
-    """
-    order = np.argsort(pi.log_related)
-    fraction, weights = np.exp(pi.log_related[order]), np.exp(log_weights[order])
-    # A node represents the interval half-way to its neighbours.
-    below = np.cumsum(weights) - 0.5 * weights
-    low, high = np.exp(np.interp([0.05, 0.95], below, pi.log_related[order]))
-    return FractionSummary(float(weights @ fraction), float(low), float(high))
+    """Return the log of the sum of each row; none is empty."""
+    flat, sizes = np.concatenate(rows), [row.size for row in rows]
+    starts = np.cumsum([0, *sizes[:-1]])
+    top = np.maximum.reduceat(flat, starts)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(
+            np.log(np.add.reduceat(np.exp(flat - np.repeat(top, sizes)), starts)) + top
+        )
 
 
 def log_mixed(pi: Fractions, log_related: Floats, log_null: Floats) -> Floats:
@@ -360,6 +267,46 @@ def log_product(log_ratio: Floats) -> LogLikelihood:
     return log_likelihood
 
 
+def log_product_together(log_ratio: Floats) -> LogLikelihoods:
+    """Return the same for some sets of ratios (sets, features), as a function of sets and pi.
+
+    The fractions are of shape (sets, m).
+
+    >>> quarter = Fractions(np.log([[0.25]]), np.log([[0.75]]))
+    >>> product = log_product_together(np.log([[1.0, 1.0], [5.0, 3.0]]))
+    >>> np.exp(product(np.array([1]), quarter)).round(12).tolist()
+    [[3.0]]
+    """
+    size = np.max(np.abs(log_ratio), axis=0, initial=0.0)
+    far = size > 0.5 * _ROOM / TOGETHER
+    n_near = int(np.sum(~far))
+    # Factors of 1 fill up the last group.
+    ratios = np.ones((-(-n_near // TOGETHER) * TOGETHER, len(log_ratio)))
+    ratios[:n_near] = np.exp(log_ratio[:, ~far].T)
+    needs = np.zeros(len(ratios))
+    needs[:n_near] = size[~far]
+    in_groups = ratios.reshape(-1, TOGETHER, len(log_ratio)).swapaxes(0, 1)
+    polynomials = np.ones((len(log_ratio), in_groups.shape[1], TOGETHER + 1))
+    polynomials[..., 1:] = expanded(in_groups).transpose(2, 1, 0)
+    part = np.floor(np.cumsum(needs.reshape(-1, TOGETHER).sum(axis=1)) / (0.5 * _ROOM))
+    starts = np.flatnonzero(np.diff(part, prepend=-1.0))
+    powers = np.arange(TOGETHER + 1)[:, np.newaxis]
+
+    def log_likelihoods(which: NDArray[np.intp], pi: Fractions) -> Floats:
+        result = np.zeros(pi.log_related.shape)
+        if starts.size:
+            values = np.exp(pi.log_related)[:, np.newaxis] ** powers
+            values *= np.exp(pi.log_rest)[:, np.newaxis] ** (TOGETHER - powers)
+            products = np.matmul(polynomials[which], values)
+            result += np.log(np.multiply.reduceat(products, starts, axis=1)).sum(axis=1)
+        for j in np.flatnonzero(far):
+            more = log_ratio[which, j, np.newaxis] + pi.log_related
+            result += np.logaddexp(more, pi.log_rest)
+        return result
+
+    return log_likelihoods
+
+
 def log_products(
     log_ratios: Iterable[Floats],
     alpha_of: NDArray[np.intp],
@@ -383,11 +330,12 @@ def log_products(
     far, sure = np.zeros(shape), np.zeros(1)
     least_odds, n_sure = float(np.min(pi.log_odds)), 0
     for log_ratio in log_ratios:
-        if np.min(log_ratio, initial=0.0) + least_odds > NEGLIGIBLE:
+        low, high = float(np.min(log_ratio, initial=0.0)), float(np.max(log_ratio, initial=0.0))
+        if low + least_odds > NEGLIGIBLE:
             # The feature is certainly related, so that there is nothing to mix.
             n_sure, sure = n_sure + 1, sure + log_ratio
             continue
-        need = float(np.max(np.abs(log_ratio), initial=0.0))
+        need = max(-low, high)
         if need > _ROOM / TOGETHER:
             related = np.take(log_ratio, alpha_of, axis=-1) + pi.log_related
             far += np.logaddexp(related, pi.log_rest)

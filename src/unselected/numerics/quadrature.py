@@ -20,11 +20,11 @@ from unselected._typing import Floats
 NEGLIGIBLE = 40.0
 
 # The rule of `trapezoid`: step at the peak in widths, growth of the steps, allowed change.
-_STEP, _STRETCH, TOLERANCE = 0.36, 0.3, 5e-6
+STEP, STRETCH, TOLERANCE = 0.36, 0.3, 5e-6
 # Step of its scan, and nodes at which it gives up.
-_SCAN, _MOST_NODES = 0.5, 20_000
+SCAN, _MOST_NODES = 0.5, 20_000
 # How much higher than scanned a peak may be, in differences to the next scanned points.
-_MOST_RISE = 4.0
+MOST_RISE = 4.0
 
 
 def log_sum(log_terms: Floats, axis: int | None = None) -> Floats:
@@ -227,7 +227,7 @@ def _rule(
 
     ends = (np.array([part.low, part.high]) - part.peak) / part.width
     first, last = np.arcsinh(c * ends) / c if c else ends
-    t = np.linspace(first, last, int(np.ceil((last - first) / (2 * _STEP))) + 1)
+    t = np.linspace(first, last, int(np.ceil((last - first) / (2 * STEP))) + 1)
     t, g = _trim(t, log_integrand(t), margin=1)
     t, g = _halve(log_integrand, t, g)
     while not converged(t, g, tolerance):
@@ -252,7 +252,7 @@ def find_peaks(
     >>> [round(peak.place, 2) for peak in peaks]
     [-3.0, 3.0]
     """
-    x = np.linspace(low, high, int(np.ceil((high - low) / _SCAN)) + 1)
+    x = np.linspace(low, high, int(np.ceil((high - low) / SCAN)) + 1)
     g = log_density(x)
     inner = np.concatenate([[-np.inf], g, [-np.inf]])
     tops = np.flatnonzero((g >= inner[:-2]) & (g > inner[2:]))
@@ -260,7 +260,7 @@ def find_peaks(
     # of the larger difference to the points next to it.
     beside = np.maximum(np.concatenate([g[:1], g, g[-1:]]), np.finfo(np.float64).min)
     steps = g[tops] - np.minimum(beside[:-2], beside[2:])[tops]
-    hopeful = g[tops] + _MOST_RISE * steps > np.max(g) - NEGLIGIBLE
+    hopeful = g[tops] + MOST_RISE * steps > np.max(g) - NEGLIGIBLE
     peaks = [_zoom(log_density, x, g, int(top)) for top in tops[hopeful]]
     best = max(peak.height for peak in peaks)
     mattering = [peak for peak in peaks if peak.height > best - NEGLIGIBLE]
@@ -291,7 +291,7 @@ def _part(group: list[Peak], empty: Floats, low: float, high: float) -> _Part:
     stop = np.min(empty[empty > last], initial=high)
     tallest = max(group, key=lambda peak: peak.height)
     if len(group) == 1:
-        return _Part(float(start), float(stop), tallest.place, tallest.width, _STRETCH)
+        return _Part(float(start), float(stop), tallest.place, tallest.width, STRETCH)
     width = min(peak.width for peak in group)
     return _Part(float(start), float(stop), tallest.place, width, 0.0)
 
