@@ -67,7 +67,7 @@ class Likelihood:
         self._theta_rule, self._shared = theta_rule, shared
         self.ones, self.known, self.vector_of, self.n_equal = distinct_counts(counts)
         self.n_features = counts.n_columns + event.n_omitted
-        per_class = _log_binomial(self.known, self.ones)
+        per_class = log_binomial(self.known, self.ones)
         self.log_orders = float(self.n_equal @ per_class.sum(axis=0))
         self.log_bound = -self.log_orders
         if rates == "uniform":
@@ -383,10 +383,18 @@ class Likelihood:
     @property
     def log_null_predictive(self) -> Floats:
         """The same for unrelated features, shape (values, vectors): (m + 1) / (n + 2)."""
-        ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
-        # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
-        uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
-        return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
+        return log_null_draws(
+            self.ones.sum(axis=0), self.known.sum(axis=0), self._theta_rule.ploidy
+        )
+
+
+def log_null_draws(ones: Ints, n: Ints, ploidy: int) -> Floats:
+    """Return log P(0, 1, ... of further draws are ones) of unrelated features, (values, vectors).
+
+    All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
+    """
+    uniform = theta_functions(np.array(0.5), ploidy)
+    return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
 
 
 def _log_best(n: Ints, i: Ints) -> Floats:
@@ -395,5 +403,6 @@ def _log_best(n: Ints, i: Ints) -> Floats:
     return np.asarray(xlogy(i, i / safe) + xlogy(n - i, (n - i) / safe))
 
 
-def _log_binomial(n: Ints, i: Ints) -> Floats:
+def log_binomial(n: Ints, i: Ints) -> Floats:
+    """Return the log of the number of orders of i ones among n cases."""
     return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

@@ -30,7 +30,7 @@ FARTHEST = 4.2
 # rule is at most its square. In alpha it is less certain, because bulk and tail can differ.
 _TOLERANCE, ALPHA_TOLERANCE = 1e-4, 1e-6
 # Values of log(pi) of the coarse rule, and how far below the largest its terms are used, in logs.
-_N_COARSE, _COARSE_REACH = 12, 14.0
+_N_COARSE, COARSE_REACH = 12, 14.0
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
 
@@ -196,7 +196,7 @@ class TwoGroups:
         surplus = log_terms - _log_sums([inner for _, inner in rules])
         terms = [inner + more for (_, inner), more in zip(rules, surplus, strict=True)]
         joint = self._flat(log_u, [t for t, _ in rules], terms)
-        reach = _COARSE_REACH if self._prior.coarse else NEGLIGIBLE
+        reach = COARSE_REACH if self._prior.coarse else NEGLIGIBLE
         live = joint.log_terms > np.max(joint.log_terms) - reach
         kept, alpha_of = np.unique(joint.alpha_of[live], return_inverse=True)
         fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])

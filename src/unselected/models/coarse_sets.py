@@ -1,0 +1,246 @@
+"""Posteriors of two groups of features on the coarse rules, given many data sets at once.
+
+Fits without some of the cases have few different numbers of cases in each class. Data sets with
+the same numbers share the distribution of all vectors of counts, the values of alpha and pi, and so
+the terms of all vectors at these nodes. The log likelihoods of all data sets are then one product
+of two matrices: these terms, and how often each data set has each vector. The omission
+probabilities are shared by data sets with the same cut.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from unselected._typing import Floats, Ints
+from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_likelihood import NULL, log_binomial, log_null_draws
+from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.related import related_shares
+from unselected.models.shared_table import SharedTable
+from unselected.models.two_groups import COARSE_REACH, Fractions, log_each, log_mixed
+from unselected.numerics.beta_binomial import log_further_draws
+from unselected.numerics.quadrature import log_sum
+from unselected.selection.events import Event, OmittedKinds
+from unselected.statistics.counts import ClassCounts
+
+# Cuts whose omission probabilities are remembered: fits without some cases have few different ones.
+MOST_CUTS = 32
+
+DataSet = tuple[ClassCounts, Event]
+
+
+class _Inner(NamedTuple):
+    """What is known of a data set at some values of alpha.
+
+    Attributes
+    ----------
+    log_terms : array of shape (alphas, fractions)
+        The log likelihoods, with the prior of the fraction.
+    lacking : array of shape (1 + alphas,)
+        P(at most at the cut) - 1, averaged over omitted features; the first is that of features
+        that are unrelated to the classes.
+    """
+
+    log_terms: Floats
+    lacking: Floats
+
+
+class CoarseSets:
+    """Data sets without missing values, with equal class sizes, under one model.
+
+    Parameters
+    ----------
+    model : BernoulliModel
+        It satisfies `takes` with the event of each data set.
+    shared : SharedTable
+        For the class sizes.
+    sets : list of (ClassCounts, Event)
+    """
+
+    def __init__(self, model: BernoulliModel, shared: SharedTable, sets: list[DataSet]) -> None:
+        self.model, self.shared, self.sizes = model, shared, sets[0][0].sizes
+        places = [shared.places(counts.ones.astype(np.int64)) for counts, _ in sets]
+        each = [np.unique(own, return_inverse=True) for own in places]
+        self.places = np.unique(np.concatenate([own for own, _ in each]))
+        self.own = [np.searchsorted(self.places, own) for own, _ in each]
+        self.vector_of = [vector_of for _, vector_of in each]
+        self._times = np.zeros((self.places.size, len(sets)))
+        for place, own in enumerate(self.own):
+            self._times[own, place] = np.bincount(self.vector_of[place], minlength=own.size)
+        self.ones = shared.ones_at(self.places)
+        self._log_orders = log_binomial(self.sizes[:, np.newaxis], self.ones).sum(axis=0)
+        t, self._log_prior = model.fraction.few_nodes()
+        self.pi = model.fraction.fractions(t)
+        events = [event for _, event in sets]
+        sizes = shared.law.sizes
+        self._cuts = [event.score.cut_among(event.cut, sizes, self.sizes) for event in events]
+        n_totals = int(self.sizes.sum()) + 1
+        self._kinds = _by_total([event.kinds for event in events if event.kinds], n_totals)
+        self.inner: dict[int, _Inner] = {}
+
+    @staticmethod
+    def takes(model: BernoulliModel, event: Event) -> bool:
+        """Say whether data sets with such an event are conditioned on here."""
+        two_groups = model.least_fraction is not None and model.coarse
+        given = model.rates == "given" and event.kinds is not None
+        return two_groups and given and event.cut is not None
+
+    def posteriors(self) -> "list[CoarsePosterior]":
+        """Return the posteriors, which are computed as far as the data sets share the work."""
+        found: dict[int, CoarsePosterior] = {}
+        rules = self.model.concentration.few_nodes(self._log_totals, len(self.own))
+        for which, log_u, log_terms in rules:
+            nodes = _Nodes(self, log_u, self._used(which))
+            for place, own in zip(which.tolist(), log_terms, strict=True):
+                found[place] = CoarsePosterior(self, nodes, place, own)
+        return [found[place] for place in range(len(self.own))]
+
+    def _used(self, which: Ints) -> Ints:
+        """Return the vectors that some of the data sets have."""
+        return np.flatnonzero(self._times[:, which].any(axis=1))
+
+    def log_counts(self, u: tuple[float, ...], used: Ints) -> Floats:
+        """Return log P(vector | total, alpha = 1 / u), shape (alphas, vectors)."""
+        log_total = self.shared.log_totals_together(u)[:, self.ones[:, used].sum(axis=0)]
+        return np.log(self.shared.together(u).P[self.places[used]]).T - log_total
+
+    def _log_totals(self, log_u: Floats, which: Ints) -> Floats:
+        """Return the log likelihoods of some data sets, averaged over pi, shape (sets, alphas)."""
+        u, used = with_null(log_u), self._used(which)
+        log_counts, times = self.log_counts(u, used), self._times[np.ix_(used, which)]
+        log_kept = log_each(self.pi, log_counts[1:] - log_counts[0]) @ times
+        log_kept += (log_counts[0] - self._log_orders[used]) @ times
+        log_terms = log_kept.transpose(2, 1, 0) + self._log_prior
+        for own, log_event, lacking in self._events(u, which):
+            log_terms[own] += log_event
+            for place, row in zip(own.tolist(), lacking, strict=True):
+                self.inner[int(which[place])] = _Inner(log_terms[place], row)
+        return log_sum(log_terms, axis=2)
+
+    def _events(self, u: tuple[float, ...], which: Ints) -> Iterator[tuple[Ints, Floats, Floats]]:
+        """Yield places of data sets with equal cuts, log P(event), and what `_Inner` says of it.
+
+        The second has the shape (sets, alphas, fractions).
+        """
+        places: dict[object, list[int]] = {}
+        for place, number in enumerate(which.tolist()):
+            places.setdefault(self._cuts[number], []).append(place)
+        pi = Fractions(self.pi.log_related[:, np.newaxis], self.pi.log_rest[:, np.newaxis])
+        for own in map(np.array, places.values()):
+            self.shared.forget_cuts(MOST_CUTS)
+            number = self.shared.number_of(*self._cuts[which[own[0]]])
+            told, kinds = self.shared.omission_together(u, number), self._kinds[:, :, which[own]]
+            log_event = np.zeros((len(u) - 1, self._log_prior.size, own.size))
+            each = (told.log_below, told.log_at_cut, told.log_at_most)
+            for n, logs in zip(kinds, each, strict=True):
+                some = n.any(axis=1)  # logs of kinds without such features are not needed
+                if some.any():
+                    mixed = log_mixed(pi, logs[1:, np.newaxis, some], logs[0, some])
+                    log_event += _summed(mixed, n[some])
+            n_features = kinds.sum(axis=0)
+            lacking = np.expm1(told.log_at_most) @ (n_features / n_features.sum(axis=0))
+            yield own, log_event.transpose(2, 0, 1), lacking.T
+
+
+class _Nodes:
+    """What the posteriors on the same nodes of alpha share, for some of the vectors of counts.
+
+    Nodes of alpha and of the fraction are one axis here, with the fractions running fastest.
+    """
+
+    def __init__(self, sets: CoarseSets, log_u: Floats, used: Ints) -> None:
+        self.log_u, self._sets, self.used = log_u, sets, used
+
+    @cached_property
+    def _terms(self) -> tuple[Floats, Floats]:
+        """P(related) of each vector at each node, and the logs of the predictive probabilities.
+
+        The shapes are (nodes, vectors) and (values, G, nodes, vectors).
+        """
+        sets, u = self._sets, with_null(self.log_u)
+        log_counts, ones = sets.log_counts(u, self.used), sets.ones[:, self.used]
+        log_ratio = log_counts[1:, np.newaxis] - log_counts[0]
+        shares = related_shares(sets.pi.log_odds[:, np.newaxis] + log_ratio)
+        means = sets.shared.together(u).theta_means[:, sets.places[self.used], 1:]
+        sizes, alphas = sets.sizes[:, np.newaxis], np.array(u[1:])[:, np.newaxis]
+        means = means.transpose(0, 2, 1)[:, np.newaxis]
+        related = log_further_draws(means, ones[:, np.newaxis], sizes[:, np.newaxis], alphas)
+        null = log_null_draws(ones.sum(axis=0), int(sets.sizes.sum()), sets.model.ploidy)
+        values = shares[0] * np.exp(related)[:, :, :, np.newaxis]
+        values += (shares[1] * np.exp(null)[:, np.newaxis, np.newaxis])[:, np.newaxis]
+        flat = (-1, ones.shape[1])
+        return shares[0].reshape(flat), np.log(values).reshape(*values.shape[:2], *flat)
+
+    def at(self, nodes: Ints, vectors: Ints) -> tuple[Floats, Floats]:
+        """Return the same of some nodes and vectors."""
+        related, log_values = self._terms
+        places = nodes[:, np.newaxis], np.searchsorted(self.used, vectors)
+        return related[places], log_values[:, :, *places]
+
+
+@dataclass(frozen=True, eq=False)
+class CoarsePosterior:
+    """The posterior given one of the data sets, which is made when it is asked for.
+
+    ``log_by_alpha`` has the log terms of the rule in alpha.
+    """
+
+    sets: CoarseSets
+    nodes: _Nodes
+    place: int
+    log_by_alpha: Floats
+
+    def made(self) -> BernoulliPosterior:
+        """Return the posterior, as `BernoulliModel.condition` does."""
+        sets, (log_inner, lacking) = self.sets, self.sets.inner[self.place]
+        surplus = self.log_by_alpha - log_sum(log_inner, axis=1)
+        log_terms = (log_inner + surplus[:, np.newaxis]).ravel()
+        live = np.flatnonzero(log_terms > np.max(log_terms) - COARSE_REACH)
+        log_weights, log_evidence = sets.model.normalized(sets.sizes, log_terms[live])
+        alpha_of, fraction_of = np.divmod(live, log_inner.shape[1])
+        pi = Fractions(sets.pi.log_related[fraction_of], sets.pi.log_rest[fraction_of])
+        vector_of = sets.vector_of[self.place]
+        related, log_values = self.nodes.at(live, sets.own[self.place])
+        of_groups = np.exp(pi.log_related) * lacking[1:][alpha_of]
+        return BernoulliPosterior(
+            log_alpha=-self.nodes.log_u[alpha_of],
+            log_weights=log_weights,
+            log_at_most=np.log1p(of_groups + np.exp(pi.log_rest) * lacking[0]),
+            log_evidence=log_evidence,
+            log_psi=sets.model.log_psi(sets.sizes),
+            log_values=log_values,
+            vector_of=vector_of,
+            fractions=pi,
+            related=np.minimum(np.exp(log_weights) @ related, 1.0)[vector_of],
+        )
+
+
+def with_null(log_u: Floats) -> tuple[float, ...]:
+    """Return u = 0, at which features are unrelated to the classes, and then these u."""
+    return tuple(np.exp(np.append(NULL, log_u)).tolist())
+
+
+def _by_total(kinds: list[OmittedKinds], n_totals: int) -> Floats:
+    """Return the numbers of features below, at and at most at the cut, (3, totals, sets)."""
+    numbers = np.zeros((3, n_totals, len(kinds)))
+    for place, each in enumerate(kinds):
+        rows = (each.n_below, each.n_at_cut, each.n_at_most)
+        for own, row in zip(numbers, rows, strict=True):
+            own[each.totals, place] = row
+    return numbers
+
+
+def _summed(logs: Floats, n: Floats) -> Floats:
+    """Return the sums of n times logs (..., kinds), where n is (kinds, sets); 0 times -inf is 0.
+
+    >>> _summed(np.array([-np.inf, -2.0]), np.array([[0.0, 1.0], [3.0, 0.0]])).tolist()
+    [-6.0, -inf]
+    """
+    impossible = np.isneginf(logs)
+    if not impossible.any():
+        return np.asarray(logs @ n)
+    finite = np.where(impossible, 0.0, logs) @ n
+    return np.where(impossible.astype(np.float64) @ n > 0.0, -np.inf, finite)
