@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from unselected._typing import Bools, Floats, Ints
 from unselected.columns.content_keys import Keys
-from unselected.dependence.correlated import WithinClasses
+from unselected.dependence.correlated import WithinClasses, unit_residuals
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
@@ -36,7 +36,7 @@ from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import CountPosterior
 from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
@@ -283,7 +283,7 @@ class _Learning:
             chosen.append(_Chosen(k, selection, event, is_binary, counted, moments, in_mixed_table))
         return chosen
 
-    def _binary_posteriors(self, chosen: list[_Chosen]) -> list[Callable[[], BernoulliPosterior]]:
+    def _binary_posteriors(self, chosen: list[_Chosen]) -> list[CountPosterior]:
         """Return the posteriors of those that have a model of binary features, in their order."""
         some = [one for one in chosen if one.counted is not None]
         models = [self._with_groups(self.fitting.models.binary, one.selection) for one in some]
@@ -295,7 +295,7 @@ class _Learning:
         marginals: Marginals,
         left: LeftOut,
         chosen: list[_Chosen],
-        posteriors: Iterator[Callable[[], BernoulliPosterior]],
+        posteriors: Iterator[CountPosterior],
         columns: KeptValues,
     ) -> Iterator[Fit]:
         """Yield the model of each number of features, fitted without a set of cases."""
@@ -310,13 +310,18 @@ class _Learning:
             train[:, real] = normal.apply(train[:, real])
             asked[:, real] = normal.apply(asked[:, real])
         given, table = self._given_covariates(left), fitting.table
+        unit, y = None, table.y[left.kept]
+        if fitting.guarded == "auto" and given is None:  # residuals are those of all models
+            unit = unit_residuals(train, y, table.classes.size)
         for one in chosen:
             places = np.searchsorted(widest.selection.indices, one.selection.indices)
-            fitted = self._fitted(one, posteriors, given)
+            fitted = self._fitted(left, one, posteriors, given)
             within = None
-            if fitting.guarded == "auto":
+            if unit is not None:
+                within = fitted.within_units(unit[:, places], y)
+            elif fitting.guarded == "auto":
                 rows = table.with_covariates(train[:, places], left.kept)
-                within = fitted.within_classes(rows, table.y[left.kept])
+                within = fitted.within_classes(rows, y)
             predictor = ClassPredictor(fitted, within=within)
             rows = table.with_covariates(asked[:, places], left.asked)
             evidence = predictor.log_evidence(rows)
@@ -335,8 +340,9 @@ class _Learning:
 
     def _fitted(
         self,
+        left: LeftOut,
         chosen: _Chosen,
-        posteriors: Iterator[Callable[[], BernoulliPosterior]],
+        posteriors: Iterator[CountPosterior],
         given: _CaseCovariates | None,
     ) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
@@ -346,8 +352,11 @@ class _Learning:
         if chosen.counted is not None:
             model = self._with_groups(models.binary, chosen.selection)
             counts, cuts = chosen.counted.counts, chosen.counted.cuts
+            posterior = next(posteriors)
+            if left is self.sets[0]:  # it stays, without what it shares with the others
+                posterior = posterior.made()
             binary = FittedBernoulli(
-                model, counts, event.binary, cuts, None, classes, None, next(posteriors)()
+                model, counts, event.binary, cuts, None, classes, None, posterior
             )
         if chosen.moments is not None:
             gaussian = self._with_groups(models.real, chosen.selection)

@@ -5,7 +5,9 @@ with it nearly all of the work. One quadrature rule for alpha covers the posteri
 """
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from unselected._typing import Floats
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_likelihood import Likelihood
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import BernoulliPosterior, CountPosterior
 from unselected.models.coarse_sets import MOST_CUTS, CoarseSets, DataSet
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.count_terms import FEW_CASES
@@ -76,30 +78,54 @@ class TablesOfSizes:
 
     def condition_all(
         self, models: list[BernoulliModel], sets: list[DataSet]
-    ) -> list[Callable[[], BernoulliPosterior]]:
+    ) -> list[CountPosterior]:
         """Return the posteriors given data sets, each under its model.
 
-        What data sets have in common is computed at once; a posterior is made when it is called
-        for, because all of them would take much memory.
+        What data sets have in common is computed at once, and the rest when it is asked for: all
+        posteriors would take much memory.
         """
-        made: dict[int, Callable[[], BernoulliPosterior]] = {}
+        made: dict[int, CountPosterior] = {}
         alike: dict[tuple[BernoulliModel, tuple[int, ...]], list[int]] = {}
         for place, (model, (counts, event)) in enumerate(zip(models, sets, strict=True)):
             if CoarseSets.takes(model, event) and _is_shared(counts, event):
                 alike.setdefault((model, tuple(counts.sizes.tolist())), []).append(place)
             else:
-                made[place] = partial(self.condition, model, counts, event)
+                made[place] = _Later(partial(self.condition, model, counts, event))
         for (model, sizes), places in alike.items():
             shared = self._of(model, sizes).of(sizes)
             for some in _parts(places, [sets[place][0].n_columns for place in places]):
                 found = CoarseSets(model, shared, [sets[place] for place in some]).posteriors()
-                made |= {place: one.made for place, one in zip(some, found, strict=True)}
+                made |= dict(zip(some, found, strict=True))
         return [made[place] for place in range(len(sets))]
 
     def _of(self, model: BernoulliModel, sizes: tuple[int, ...]) -> SharedTables:
         if sizes not in self._tables:
             self._tables[sizes] = _tables_for(model, sum(sizes))
         return self._tables[sizes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Later:
+    """A posterior that is computed when it is first needed."""
+
+    condition: Callable[[], BernoulliPosterior]
+
+    @cached_property
+    def _posterior(self) -> BernoulliPosterior:
+        return self.condition()
+
+    @property
+    def mean_values(self) -> Floats:
+        """Predictive probabilities of the values of each feature."""
+        return self._posterior.mean_values
+
+    def log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(y*, x* | training data, event), one column per y*."""
+        return self._posterior.log_joint(rows)
+
+    def made(self) -> BernoulliPosterior:
+        """Return the posterior."""
+        return self._posterior
 
 
 def _parts(places: list[int], n_features: list[int]) -> list[list[int]]:

@@ -10,9 +10,10 @@ probabilities are shared by data sets with the same cut.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.models.bernoulli import BernoulliModel
@@ -92,9 +93,15 @@ class CoarseSets:
         """Return the posteriors, which are computed as far as the data sets share the work."""
         found: dict[int, CoarsePosterior] = {}
         rules = self.model.concentration.few_nodes(self._log_totals, len(self.own))
-        for which, log_u, log_terms in rules:
-            nodes = _Nodes(self, log_u, self._used(which))
-            for place, own in zip(which.tolist(), log_terms, strict=True):
+        for which, log_u, by_alpha in rules:
+            inner = np.stack([self.inner[place].log_terms for place in which.tolist()])
+            log_terms = inner + (by_alpha - log_sum(inner, axis=2))[:, :, np.newaxis]
+            log_terms = log_terms.reshape(which.size, -1)
+            matters = log_terms > np.max(log_terms, axis=1, keepdims=True) - COARSE_REACH
+            log_terms[~matters] = -np.inf
+            live = np.flatnonzero(matters.any(axis=0))
+            nodes = _Nodes(self, log_u, self._used(which), live)
+            for place, own in zip(which.tolist(), log_terms[:, live], strict=True):
                 found[place] = CoarsePosterior(self, nodes, place, own)
         return [found[place] for place in range(len(self.own))]
 
@@ -148,73 +155,131 @@ class CoarseSets:
 class _Nodes:
     """What the posteriors on the same nodes of alpha share, for some of the vectors of counts.
 
-    Nodes of alpha and of the fraction are one axis here, with the fractions running fastest.
+    Nodes of alpha and of the fraction are one axis here, with the fractions running fastest. Only
+    nodes that matter to some data set are kept.
+
+    Attributes
+    ----------
+    log_u : array of shape (alphas,)
+    used : array of shape (vectors,)
+        Which of the vectors of `CoarseSets`.
+    live : array of shape (nodes,)
+        Which of the nodes.
     """
 
-    def __init__(self, sets: CoarseSets, log_u: Floats, used: Ints) -> None:
-        self.log_u, self._sets, self.used = log_u, sets, used
+    def __init__(self, sets: CoarseSets, log_u: Floats, used: Ints, live: Ints) -> None:
+        self._sets, self.log_u, self.used, self.live = sets, log_u, used, live
+        self.alpha_of, fraction_of = np.divmod(live, sets.pi.log_related.size)
+        self.pi = Fractions(sets.pi.log_related[fraction_of], sets.pi.log_rest[fraction_of])
 
     @cached_property
     def _terms(self) -> tuple[Floats, Floats]:
-        """P(related) of each vector at each node, and the logs of the predictive probabilities.
+        """P(related) of each vector at each node, and the predictive probabilities.
 
-        The shapes are (nodes, vectors) and (values, G, nodes, vectors).
+        The shapes are (vectors, nodes) and (vectors, values, G, nodes).
         """
         sets, u = self._sets, with_null(self.log_u)
         log_counts, ones = sets.log_counts(u, self.used), sets.ones[:, self.used]
-        log_ratio = log_counts[1:, np.newaxis] - log_counts[0]
-        shares = related_shares(sets.pi.log_odds[:, np.newaxis] + log_ratio)
+        log_ratio = (log_counts[1:] - log_counts[0])[self.alpha_of]
+        shares = related_shares(self.pi.log_odds[:, np.newaxis] + log_ratio)
         means = sets.shared.together(u).theta_means[:, sets.places[self.used], 1:]
         sizes, alphas = sets.sizes[:, np.newaxis], np.array(u[1:])[:, np.newaxis]
         means = means.transpose(0, 2, 1)[:, np.newaxis]
-        related = log_further_draws(means, ones[:, np.newaxis], sizes[:, np.newaxis], alphas)
+        logs = log_further_draws(means, ones[:, np.newaxis], sizes[:, np.newaxis], alphas)
         null = log_null_draws(ones.sum(axis=0), int(sets.sizes.sum()), sets.model.ploidy)
-        values = shares[0] * np.exp(related)[:, :, :, np.newaxis]
-        values += (shares[1] * np.exp(null)[:, np.newaxis, np.newaxis])[:, np.newaxis]
-        flat = (-1, ones.shape[1])
-        return shares[0].reshape(flat), np.log(values).reshape(*values.shape[:2], *flat)
+        values = shares[0] * np.exp(logs)[:, :, self.alpha_of]
+        values += (shares[1] * np.exp(null)[:, np.newaxis])[:, np.newaxis]
+        return np.ascontiguousarray(shares[0].T), values.transpose(3, 0, 1, 2).copy()
 
-    def at(self, nodes: Ints, vectors: Ints) -> tuple[Floats, Floats]:
-        """Return the same of some nodes and vectors."""
-        related, log_values = self._terms
-        places = nodes[:, np.newaxis], np.searchsorted(self.used, vectors)
-        return related[places], log_values[:, :, *places]
+    @property
+    def related(self) -> Floats:
+        """P(related) of each vector at each node, (vectors, nodes)."""
+        return self._terms[0]
+
+    @property
+    def values(self) -> Floats:
+        """Probabilities of the values of each vector, (vectors, values, G, nodes)."""
+        return self._terms[1]
+
+    @cached_property
+    def log_values(self) -> Floats:
+        """The logs of ``values``."""
+        return np.log(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class CoarsePosterior:
-    """The posterior given one of the data sets, which is made when it is asked for.
+    """The posterior given one of the data sets, of which only what is asked for is computed.
 
-    ``log_by_alpha`` has the log terms of the rule in alpha.
+    Attributes
+    ----------
+    sets : CoarseSets
+    nodes : _Nodes
+    place : int
+        Of the data set.
+    log_terms : array of shape (nodes,)
+        The log terms of the nodes; -inf where they do not matter.
     """
 
     sets: CoarseSets
     nodes: _Nodes
     place: int
-    log_by_alpha: Floats
+    log_terms: Floats
+
+    @cached_property
+    def _vectors(self) -> Ints:
+        """The data set's own vectors among those of the nodes."""
+        return np.searchsorted(self.nodes.used, self.sets.own[self.place])
+
+    @cached_property
+    def _log_weights(self) -> Floats:
+        return self.log_terms - log_sum(self.log_terms)
+
+    def log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return the log joint probabilities, as `BernoulliPosterior.log_joint` does."""
+        if np.isnan(rows).any() or not len(rows):
+            return self.made().log_joint(rows)
+        vector_of = self.sets.vector_of[self.place]
+        k, n_vectors = vector_of.size, self._vectors.size
+        # Features with the same counts are counted: there are few distinct vectors.
+        which = np.zeros((k, n_vectors))
+        which[np.arange(k), vector_of] = 1.0
+        log_zero, *others = self.nodes.log_values[self._vectors].transpose(1, 0, 2, 3)
+        flat = (n_vectors, -1)
+        logs = np.bincount(vector_of, minlength=n_vectors) @ log_zero.reshape(flat)
+        for value, log_value in enumerate(others, start=1):
+            n_equal = np.asarray(rows == value, dtype=np.float64) @ which
+            logs = logs + n_equal @ (log_value - log_zero).reshape(flat)
+        joint = logs.reshape(len(rows), self.sets.sizes.size, -1) + self._log_weights
+        return log_sum(joint, axis=2) + self.sets.model.log_psi(self.sets.sizes)
+
+    @property
+    def mean_values(self) -> Floats:
+        """The predictive probabilities of the values, as in `BernoulliPosterior`."""
+        by_vector = self.nodes.values[self._vectors] @ np.exp(self._log_weights)
+        return np.moveaxis(by_vector, 0, 2)[..., self.sets.vector_of[self.place]]
 
     def made(self) -> BernoulliPosterior:
         """Return the posterior, as `BernoulliModel.condition` does."""
-        sets, (log_inner, lacking) = self.sets, self.sets.inner[self.place]
-        surplus = self.log_by_alpha - log_sum(log_inner, axis=1)
-        log_terms = (log_inner + surplus[:, np.newaxis]).ravel()
-        live = np.flatnonzero(log_terms > np.max(log_terms) - COARSE_REACH)
-        log_weights, log_evidence = sets.model.normalized(sets.sizes, log_terms[live])
-        alpha_of, fraction_of = np.divmod(live, log_inner.shape[1])
-        pi = Fractions(sets.pi.log_related[fraction_of], sets.pi.log_rest[fraction_of])
-        vector_of = sets.vector_of[self.place]
-        related, log_values = self.nodes.at(live, sets.own[self.place])
+        sets, nodes, vectors = self.sets, self.nodes, self._vectors
+        live = np.flatnonzero(self.log_terms > -np.inf)
+        log_weights, log_evidence = sets.model.normalized(sets.sizes, self.log_terms[live])
+        alpha_of, vector_of = nodes.alpha_of[live], sets.vector_of[self.place]
+        pi = Fractions(nodes.pi.log_related[live], nodes.pi.log_rest[live])
+        lacking = sets.inner[self.place].lacking
         of_groups = np.exp(pi.log_related) * lacking[1:][alpha_of]
+        log_values = np.log(nodes.values[vectors][..., live])
+        related = nodes.related[vectors][:, live] @ np.exp(log_weights)
         return BernoulliPosterior(
-            log_alpha=-self.nodes.log_u[alpha_of],
+            log_alpha=-nodes.log_u[alpha_of],
             log_weights=log_weights,
             log_at_most=np.log1p(of_groups + np.exp(pi.log_rest) * lacking[0]),
             log_evidence=log_evidence,
             log_psi=sets.model.log_psi(sets.sizes),
-            log_values=log_values,
+            log_values=np.ascontiguousarray(log_values.transpose(1, 2, 3, 0)),
             vector_of=vector_of,
             fractions=pi,
-            related=np.minimum(np.exp(log_weights) @ related, 1.0)[vector_of],
+            related=np.minimum(related, 1.0)[vector_of],
         )
 
 
