@@ -19,6 +19,7 @@ are solved in that many unknowns: see `shrunk`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -200,7 +201,7 @@ class WithinClasses:
         some = squares > _ROUNDING * squares[-1]
         return replace(self, factor=np.asarray(axes[:, some].T @ self.factor))
 
-    @property
+    @cached_property
     def shapes(self) -> list[Shape]:
         """The likelihoods that are tried besides the model's own."""
         shapes = [Shape(w, "equal") for w in _INDEPENDENCE]
@@ -260,8 +261,9 @@ class WithinClasses:
         for rows, used in _patterns(X, laws.varying):
             if not used.size:
                 continue
-            spread = np.sqrt(laws.variance[used])
-            gaps = (X[np.ix_(rows, used)] - laws.location[:, np.newaxis, used]) / spread
+            spread, location = np.sqrt(laws.variance[used]), laws.location[:, np.newaxis, used]
+            all_known = rows.size * used.size == X.size
+            gaps = ((X if all_known else X[np.ix_(rows, used)]) - location) / spread
             if scale is not None:
                 gaps /= scale[rows, np.newaxis]
             shrunk = Shrunk.of(self.correlation, self.factor, used)
@@ -381,6 +383,9 @@ def _patterns(
     X: Floats, varying: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield groups of rows that know the same varying features, and these features."""
+    if not np.isnan(X).any():
+        yield np.arange(len(X)), np.flatnonzero(varying)
+        return
     known = ~np.isnan(X) & varying
     if np.array_equal(known.all(axis=0), varying):
         yield np.arange(len(X)), np.flatnonzero(varying)

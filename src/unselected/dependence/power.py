@@ -245,7 +245,8 @@ class PowerPosterior:
         # Given eta, the average over epsilon needs only its mean.
         eta, place = np.unique(self.eta, return_inverse=True)
         weights = np.exp(self.log_weights)
-        shares = np.bincount(place, weights * (1.0 - self.epsilon), minlength=eta.size)
+        own = weights * (1.0 - self.epsilon)
+        shares: Floats = np.bincount(place, own, minlength=eta.size).astype(np.float64)
         outlier = float(weights @ self.epsilon)
         result = np.empty(evidence.shape)
         rows = max(1, _BLOCK // (eta.size * evidence.shape[1]))

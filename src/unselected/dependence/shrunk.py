@@ -57,7 +57,7 @@ class _ByFactor:
     def __init__(self, u: Floats, among: Floats, w: float) -> None:
         self._u, self._w = u, w
         moved = among.copy()
-        moved[np.diag_indices(len(u))] += w / (1.0 - w)
+        moved.flat[:: len(u) + 1] += w / (1.0 - w)
         self._among = _Cholesky(moved)
         self._constant = ~u.any(axis=0)  # within classes: correlated with nothing
 
@@ -96,7 +96,8 @@ class Shrunk:
     ) -> "Shrunk":
         """Return those of some of the features."""
         if correlation is not None:
-            return cls(correlation[np.ix_(used, used)], None)
+            every = used.size == len(correlation)
+            return cls(correlation if every else correlation[np.ix_(used, used)], None)
         assert factor is not None
         return cls(None, factor[:, used])
 
@@ -119,5 +120,5 @@ class Shrunk:
             return _ByFactor(self.factor, self._among, w)
         assert self.correlation is not None
         matrix = (1.0 - w) * self.correlation
-        matrix[np.diag_indices(len(matrix))] += w
+        matrix.flat[:: len(matrix) + 1] += w
         return _Cholesky(matrix)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from unselected._typing import Bools, Floats, Ints
+from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses, unit_residuals
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
@@ -28,6 +28,7 @@ from unselected.estimators.member_weights import (
     power_of_average,
     preferred,
 )
+from unselected.estimators.stack_choosing import Chosen
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
@@ -49,7 +50,6 @@ from unselected.selection.leaving_out import (
 from unselected.selection.record import Selection
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
-from unselected.statistics.counts import Counted
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.normal_scores import NormalScores
 
@@ -143,33 +143,6 @@ class StackFitting(AverageFitting):
         )
 
 
-class _Chosen(NamedTuple):
-    """What a number of features keeps without a set of cases.
-
-    Attributes
-    ----------
-    k : int or None
-    selection : Selection
-    event : FamilyEvent
-        To condition on.
-    is_binary : array of shape (kept,)
-    counted : Counted or None
-        The counts of kept binary columns; None where there is no model of them.
-    moments : ClassMoments, AdjustedMoments or None
-        The same of real-valued ones.
-    in_mixed_table : bool
-        Whether real-valued columns were there to be kept.
-    """
-
-    k: int | None
-    selection: Selection[Any]
-    event: Any
-    is_binary: Bools
-    counted: Counted | None
-    moments: Any
-    in_mixed_table: bool
-
-
 class _CaseCovariates(NamedTuple):
     """What the covariates of some cases say of their classes, and the sizes of these."""
 
@@ -236,8 +209,9 @@ class _Learning:
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
         scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
+        rules = [fitting.with_k(k) for k in fitting.ks]
         chosen = {
-            marginals: [self._chosen(one) for one in each]
+            marginals: [Chosen.each(one, rules, fitting.corrected) for one in each]
             for marginals, each in zip(self.marginals, scores, strict=True)
         }
         widest_selections = [each[-1].selection for sets in chosen.values() for each in sets]
@@ -265,25 +239,7 @@ class _Learning:
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 
-    def _chosen(self, scores: FamilyScores) -> list[_Chosen]:
-        """Return what is selected by each number of features, the widest last."""
-        fitting, chosen = self.fitting, []
-        for k in fitting.ks:
-            selection = fitting.with_k(k).select(scores)
-            event = selection.event if fitting.corrected else selection.event.emptied()
-            is_binary = scores.of_binary(selection.indices)
-            binary, real = scores.binary, scores.real
-            counted = moments = None
-            if is_binary.any() or real is None:  # also where nothing was kept
-                assert binary is not None
-                counted = binary.take(selection.indices[is_binary])
-            if real is not None and not (is_binary.size and is_binary.all()):
-                moments = real.take(selection.indices[~is_binary])
-            in_mixed_table = real is not None
-            chosen.append(_Chosen(k, selection, event, is_binary, counted, moments, in_mixed_table))
-        return chosen
-
-    def _binary_posteriors(self, chosen: list[_Chosen]) -> list[CountPosterior]:
+    def _binary_posteriors(self, chosen: list[Chosen]) -> list[CountPosterior]:
         """Return the posteriors of those that have a model of binary features, in their order."""
         some = [one for one in chosen if one.counted is not None]
         models = [self._with_groups(self.fitting.models.binary, one.selection) for one in some]
@@ -294,7 +250,7 @@ class _Learning:
         self,
         marginals: Marginals,
         left: LeftOut,
-        chosen: list[_Chosen],
+        chosen: list[Chosen],
         posteriors: Iterator[CountPosterior],
         columns: KeptValues,
     ) -> Iterator[Fit]:
@@ -341,7 +297,7 @@ class _Learning:
     def _fitted(
         self,
         left: LeftOut,
-        chosen: _Chosen,
+        chosen: Chosen,
         posteriors: Iterator[CountPosterior],
         given: _CaseCovariates | None,
     ) -> FittedFamilies:

@@ -141,8 +141,9 @@ class FittedCounts(GuardedClasses):
     def laws(self) -> FeatureLaws:
         """The means of single features in a class, and the variance in a class of mean size."""
         shares, values = self._predictive.mean_values, np.arange(1.0, self.ploidy + 1.0)
-        means = np.tensordot(values, shares[1:], axes=1)
-        squares = np.tensordot(values**2, shares[1:], axes=1)
+        by_value = values[:, np.newaxis, np.newaxis]
+        means = (by_value * shares[1:]).sum(axis=0)
+        squares = (by_value**2 * shares[1:]).sum(axis=0)
         n = self.counts.sizes
         variance = (n / n.sum()) @ (squares - means**2)
         varying = np.full(self.n_columns, fill_value=True)

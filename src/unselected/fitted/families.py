@@ -164,6 +164,10 @@ class FittedFamilies(GuardedClasses):
     def laws(self) -> FeatureLaws:
         """What the posteriors of the families say of single features."""
         k = self.n_columns
+        for columns, fitted in self._parts:
+            if columns.all():
+                laws: FeatureLaws = fitted.laws
+                return laws
         location, variance = np.zeros((self.classes.size, k)), np.ones(k)
         varying = np.zeros(k, dtype=bool)
         for columns, fitted in self._parts:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betaln, xlogy
+from scipy.special import xlogy
 
 from unselected._typing import Floats, Ints
 from unselected.models.count_omission import (
@@ -24,7 +24,7 @@ from unselected.models.count_terms import (
     TabulatedOmission,
     ThetaRule,
 )
-from unselected.models.distinct_counts import distinct_counts
+from unselected.models.distinct_counts import distinct_counts, log_binomial
 from unselected.models.records import Record, Records
 from unselected.models.shared_table import SharedTables, SharedTerms
 from unselected.models.two_groups import Fractions, LogLikelihood, Nodes, log_each, log_mixed
@@ -32,7 +32,7 @@ from unselected.numerics.beta_binomial import (
     CountLaw,
     PmfTables,
     log_further_draws,
-    theta_functions,
+    log_null_draws,
 )
 from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
@@ -388,21 +388,7 @@ class Likelihood:
         )
 
 
-def log_null_draws(ones: Ints, n: Ints, ploidy: int) -> Floats:
-    """Return log P(0, 1, ... of further draws are ones) of unrelated features, (values, vectors).
-
-    All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
-    """
-    uniform = theta_functions(np.array(0.5), ploidy)
-    return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
-
-
 def _log_best(n: Ints, i: Ints) -> Floats:
     """Return the log probability of i ones in n cases, in order, at the rate i / n."""
     safe = np.maximum(n, 1)
     return np.asarray(xlogy(i, i / safe) + xlogy(n - i, (n - i) / safe))
-
-
-def log_binomial(n: Ints, i: Ints) -> Floats:
-    """Return the log of the number of orders of i ones among n cases."""
-    return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

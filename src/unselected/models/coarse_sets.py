@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_likelihood import NULL, log_binomial, log_null_draws
+from unselected.models.bernoulli_likelihood import NULL
 from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.distinct_counts import log_binomial
 from unselected.models.related import related_shares
 from unselected.models.shared_table import SharedTable
 from unselected.models.two_groups import COARSE_REACH, Fractions, log_each, log_mixed
-from unselected.numerics.beta_binomial import log_further_draws
+from unselected.numerics.beta_binomial import log_further_draws, log_null_draws
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import Event, OmittedKinds
 from unselected.statistics.counts import ClassCounts
@@ -77,9 +78,14 @@ class CoarseSets:
         self.pi = model.fraction.fractions(t)
         events = [event for _, event in sets]
         sizes = shared.law.sizes
-        self._cuts = [event.score.cut_among(event.cut, sizes, self.sizes) for event in events]
+        self._cuts = [
+            event.score.cut_among(event.cut, sizes, self.sizes)
+            for event in events
+            if event.cut is not None
+        ]
         n_totals = int(self.sizes.sum()) + 1
         self._kinds = _by_total([event.kinds for event in events if event.kinds], n_totals)
+        self.log_psi = model.log_psi(self.sizes)
         self.inner: dict[int, _Inner] = {}
 
     @staticmethod
@@ -112,7 +118,8 @@ class CoarseSets:
     def log_counts(self, u: tuple[float, ...], used: Ints) -> Floats:
         """Return log P(vector | total, alpha = 1 / u), shape (alphas, vectors)."""
         log_total = self.shared.log_totals_together(u)[:, self.ones[:, used].sum(axis=0)]
-        return np.log(self.shared.together(u).P[self.places[used]]).T - log_total
+        logs: Floats = np.log(self.shared.together(u).P[self.places[used]]).T
+        return logs - log_total
 
     def _log_totals(self, log_u: Floats, which: Ints) -> Floats:
         """Return the log likelihoods of some data sets, averaged over pi, shape (sets, alphas)."""
@@ -148,7 +155,8 @@ class CoarseSets:
                     mixed = log_mixed(pi, logs[1:, np.newaxis, some], logs[0, some])
                     log_event += _summed(mixed, n[some])
             n_features = kinds.sum(axis=0)
-            lacking = np.expm1(told.log_at_most) @ (n_features / n_features.sum(axis=0))
+            share = n_features / np.maximum(n_features.sum(axis=0), 1.0)
+            lacking = np.expm1(told.log_at_most) @ share
             yield own, log_event.transpose(2, 0, 1), lacking.T
 
 
@@ -251,13 +259,13 @@ class CoarsePosterior:
             n_equal = np.asarray(rows == value, dtype=np.float64) @ which
             logs = logs + n_equal @ (log_value - log_zero).reshape(flat)
         joint = logs.reshape(len(rows), self.sets.sizes.size, -1) + self._log_weights
-        return log_sum(joint, axis=2) + self.sets.model.log_psi(self.sets.sizes)
+        return log_sum(joint, axis=2) + self.sets.log_psi
 
     @property
     def mean_values(self) -> Floats:
         """The predictive probabilities of the values, as in `BernoulliPosterior`."""
         by_vector = self.nodes.values[self._vectors] @ np.exp(self._log_weights)
-        return np.moveaxis(by_vector, 0, 2)[..., self.sets.vector_of[self.place]]
+        return by_vector.transpose(1, 2, 0)[..., self.sets.vector_of[self.place]]
 
     def made(self) -> BernoulliPosterior:
         """Return the posterior, as `BernoulliModel.condition` does."""
@@ -275,7 +283,7 @@ class CoarsePosterior:
             log_weights=log_weights,
             log_at_most=np.log1p(of_groups + np.exp(pi.log_rest) * lacking[0]),
             log_evidence=log_evidence,
-            log_psi=sets.model.log_psi(sets.sizes),
+            log_psi=sets.log_psi,
             log_values=np.ascontiguousarray(log_values.transpose(1, 2, 3, 0)),
             vector_of=vector_of,
             fractions=pi,

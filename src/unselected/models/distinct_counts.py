@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaln
 
-from unselected._typing import Ints
+from unselected._typing import Floats, Ints
 from unselected.statistics.counts import ClassCounts
 
 
@@ -37,3 +38,8 @@ def distinct_counts(counts: ClassCounts) -> DistinctCounts:
     distinct, vector_of, n_equal = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     known = patterns[distinct[:, 0]].T
     return DistinctCounts(distinct[:, 1:].T, known, vector_of.ravel(), n_equal)
+
+
+def log_binomial(n: Ints, i: Ints) -> Floats:
+    """Return the log of the number of orders of i ones among n cases."""
+    return np.asarray(-betaln(n - i + 1.0, i + 1.0) - np.log(n + 1.0))

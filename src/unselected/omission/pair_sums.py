@@ -89,6 +89,4 @@ def _in_order(n0: int, n1: int) -> PairSums:
     n_pairs = np.count_nonzero(is_pair, axis=1)
     places = np.take_along_axis((m - I1) * (n1 + 1) + I1, order, axis=1)
     real = np.arange(order.shape[1]) < n_pairs[:, np.newaxis]
-    return PairSums(
-        (n0, n1), np.take_along_axis(distances, order, axis=1), places[real], n_pairs
-    )
+    return PairSums((n0, n1), np.take_along_axis(distances, order, axis=1), places[real], n_pairs)
