@@ -80,7 +80,7 @@ class HeldOut:
         logs = [prior + column * evidence for prior, evidence in each]
         top = reduce(np.maximum, logs)
         total = reduce(np.add, [np.exp(log - top) for log in logs])
-        return np.asarray(seen - top - np.log(total))
+        return np.asarray(seen - (np.log(total) + top))
 
 
 def finite(name: str, values: ArrayLike) -> NDArray[np.float64]:

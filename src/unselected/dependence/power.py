@@ -248,6 +248,8 @@ class PowerPosterior:
         own = weights * (1.0 - self.epsilon)
         shares: Floats = np.bincount(place, own, minlength=eta.size).astype(np.float64)
         outlier = float(weights @ self.epsilon)
+        if eta.size == 1:  # nothing to average: the logarithms are exact
+            return _log_each(eta[0], shares[0], outlier, evidence, prior)
         result = np.empty(evidence.shape)
         rows = max(1, _BLOCK // (eta.size * evidence.shape[1]))
         for start in range(0, len(evidence), rows):
@@ -269,10 +271,17 @@ def _log_average(
     result = _log(proba + outlier * np.exp(prior))
     few = np.flatnonzero(np.any(proba < _LEAST, axis=1))
     if few.size:  # these would lose digits, or be 0
-        logs = np.stack([(each - top - np.log(total))[:, few] for each in powered], axis=2)
-        logs += _log(shares)[:, np.newaxis, np.newaxis]
-        result[few] = np.logaddexp(log_sum(logs, axis=0), _log(outlier) + prior[few])
+        pairs = zip(eta, shares, strict=True)
+        some = (_log_each(*pair, 0.0, evidence[few], prior[few]) for pair in pairs)
+        result[few] = np.logaddexp(reduce(np.logaddexp, some), prior[few] + _log(outlier))
     return result
+
+
+def _log_each(eta: float, share: float, outlier: float, evidence: Floats, prior: Floats) -> Floats:
+    """Return the same at a single power, by logarithms."""
+    powered = prior + eta * evidence
+    powered += _log(share) - log_sum(powered, axis=1)[:, np.newaxis]
+    return np.asarray(np.logaddexp(prior + _log(outlier), powered))
 
 
 def _log_likelihood(left_out: HeldOut, eta: Floats, epsilon: Floats) -> Floats:
@@ -298,11 +307,11 @@ def _log_products(gained: Floats, epsilon: Floats) -> Floats:
     top = np.maximum(filled, 0.0)
     with np.errstate(under="ignore"):
         each = (np.exp(filled - top), np.exp(-top))
-        regular, outlier = (part.reshape(n_rows, _FACTORS, n_parts, 1) for part in each)
+        regular, outlier = (part.reshape(n_rows, n_parts, _FACTORS, 1) for part in each)
         product, regular_share = np.ones((n_rows, n_parts, epsilon.size)), 1.0 - epsilon
         for place in range(_FACTORS):
-            factor = regular[:, place] * regular_share
-            factor += outlier[:, place] * epsilon
+            factor = regular[:, :, place] * regular_share
+            factor += outlier[:, :, place] * epsilon
             product *= factor
     total = _log(product).sum(axis=1) + top.sum(axis=1, keepdims=True)
     total[:, epsilon == 0.0] = gained.sum(axis=1, keepdims=True)
