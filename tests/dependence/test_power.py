@@ -187,3 +187,39 @@ def test_errors_name_what_is_wrong(arguments, words):
 def test_priors_are_checked(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PowerPrior(**wrong)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("eta", [(1.0,), (0.25, 1.0)])
+def test_probabilities_too_small_for_doubles_have_logarithms(n_classes, eta, seed):
+    """Some rows are averaged as probabilities, others as logarithms; each node alone is exact."""
+    rng = np.random.default_rng(seed)
+    log_psi = np.log(rng.dirichlet(np.ones(n_classes)))
+    evidence = rng.normal(size=(12, n_classes)) * np.logspace(0, 5, 12)[:, np.newaxis]
+    shares = np.log(rng.dirichlet(np.ones(len(eta))))
+    nodes = np.array(eta), np.zeros(len(eta)), shares
+    posterior = PowerPosterior(*nodes, HeldOut.none(n_classes), PowerPrior())
+    each = [log_softmax(log_psi + one * evidence, axis=1) for one in eta]
+    expected = np.logaddexp.reduce([log + share for log, share in zip(each, shares, strict=True)])
+    found = posterior.log_proba(evidence, log_psi)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-10)
+    assert found.min() < -800.0
+    assert posterior.log_proba(evidence[:0], log_psi).shape == (0, n_classes)
+
+
+@pytest.mark.parametrize("n", [1, 16, 37])  # products of sixteen factors, and what is left
+def test_the_table_over_nodes_is_the_sum_over_cases(n, seed):
+    rng = np.random.default_rng(seed)
+    evidence, y = evidence_of(rng, n, times=30.0)
+    prior = PowerPrior()
+    coarse = PowerPosterior.learn_coarsely(HeldOut.of_classes(evidence, EVEN, y), prior=prior)
+    epsilon, log_epsilon = prior.few_outlier_nodes()
+    eta, log_eta = prior.few_power_nodes()
+    total = -np.inf
+    for one, log_one in zip(eta, log_eta, strict=True):
+        proba = np.exp(log_softmax(EVEN + one * evidence, axis=1))[np.arange(n), y]
+        for other, log_other in zip(epsilon, log_epsilon, strict=True):
+            with np.errstate(divide="ignore"):
+                terms = np.log((1.0 - other) * proba + other * np.exp(EVEN[y]))
+            total = np.logaddexp(total, terms.sum() + log_one + log_other)
+    assert coarse.log_marginal == pytest.approx(total, rel=1e-10)

@@ -8,6 +8,8 @@ from scipy import sparse
 
 from unselected import SelectiveClassifier
 from unselected.estimators import content_folds, stack_fitting
+from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.statistics.leaving_out import LeftOut
 
 pytestmark = pytest.mark.usefixtures("few_folds")
 
@@ -292,3 +294,16 @@ def test_copies_keep_the_training_set(copied):
     X, y = mixed_data(0, n=24, p=12)
     model = SelectiveClassifier(k=2, dependence="none", marginals="raw").fit(X, y)
     np.testing.assert_array_equal(copied(model).cv_predict_proba(3), model.cv_predict_proba(3))
+
+
+def test_posteriors_stay_without_what_folds_share():
+    """Those of fits without some cases are not computed in full, and those that stay are."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(40, 300)).astype(np.uint8), np.arange(40) % 2
+    X[:, :5] |= y[:, np.newaxis].astype(np.uint8)
+    model = SelectiveClassifier(k=20).fit(X, y)
+    fitting = model._fitting
+    left = LeftOut.rows(np.arange(4), 40)
+    for learned in (fitting.learned(), fitting.learned(left)):
+        for member in learned.stack.members:
+            assert isinstance(member.fitted.binary.given, BernoulliPosterior)

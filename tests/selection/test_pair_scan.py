@@ -98,6 +98,18 @@ def test_all_ties_at_the_cut_are_found(k, seed, monkeypatch):
     assert max(one.subset.columns.size for one in ours) > k
 
 
+def test_constant_columns_among_the_best_are_found_where_sets_have_other_sizes(seed, monkeypatch):
+    """The smaller sets have fewer pairs of counts: what stands behind these says nothing."""
+    rng = np.random.default_rng(seed)
+    X, y = np.zeros((24, 1100), dtype=np.uint8), np.arange(24) % 2
+    X[:, rng.choice(1100, size=20, replace=False)] = rng.integers(0, 2, size=(24, 20))
+    sets = folds(y, 1, rng)
+    ours, expected = (
+        scores(X, y, sets, 40, monkeypatch, compiled=compiled) for compiled in (True, False)
+    )
+    assert_same(ours, expected)
+
+
 def test_fewer_columns_than_are_kept_are_all_found(monkeypatch):
     X, y = np.eye(8, 100, dtype=np.uint8), np.arange(8) % 2
     sets = [LeftOut.rows(np.array([row]), 8) for row in range(3)]

@@ -14,19 +14,20 @@ as observed, for all features together or for each. With w = 1 features have ind
 distributions. The weights of these likelihoods are learned from cases left out: see `averaging`.
 
 R = U'U, where U has no more rows than there are cases. With more features than cases the equations
-are solved in that many unknowns: ((1 - w) U'U + w I)^-1 = (I - U' (U U' + w / (1 - w) I)^-1 U) / w.
+are solved in that many unknowns: see `shrunk`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from unselected._typing import Floats
+from unselected.dependence.shrunk import Shrunk, Solver
 
 # The weights w of independence that are tried.
 _INDEPENDENCE = (0.05, 0.2, 0.5)
@@ -39,9 +40,6 @@ _BLOCK = 1 << 18
 _BY_FEATURE = "by class and feature"
 # Squares below this part of the largest are rounding.
 _ROUNDING = 1e-12
-
-# Solves equations with a matrix over features, for right-hand sides (features, any number).
-Solver = Callable[[Floats], Floats]
 
 
 class FeatureLaws(NamedTuple):
@@ -68,6 +66,27 @@ class Shape(NamedTuple):
 
     independence: float
     variances: Literal["equal", "by class", "by class and feature"]
+
+
+class _Deviations(NamedTuple):
+    """Deviations of rows from the locations of the classes, and the shapes that need them.
+
+    Attributes
+    ----------
+    rows, used : arrays of int
+        Rows, and the features that are known there.
+    gaps : array of shape (G, rows, used)
+        In units of the standard deviation.
+    solver : Solver
+    shapes : list of (int, Shape)
+        With their numbers. They have the same weight of independence.
+    """
+
+    rows: NDArray[np.intp]
+    used: NDArray[np.intp]
+    gaps: Floats
+    solver: Solver
+    shapes: list[tuple[int, Shape]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +125,7 @@ class WithinClasses:
         >>> within.correlation.round(1).tolist(), within.spread.round(1).tolist()
         ([[1.0, 0.5], [0.5, 1.0]], [0.4, 1.6])
         """
-        unit = _unit(X, y, n_classes)
+        unit = unit_residuals(X, y, n_classes)
         spread = _spread(unit, y, n_classes) if spreads else None
         if X.shape[1] > MOST_FEATURES:
             return cls(None, spread, unit).without_cases()
@@ -135,7 +154,20 @@ class WithinClasses:
         >>> within.variances.round(1).tolist()
         [[0.4, 1.5], [1.6, 0.5]]
         """
-        unit, variances = _unit(X, y, n_classes), None
+        return cls.of_units(unit_residuals(X, y, n_classes), y, n_classes, real, differ=differ)
+
+    @classmethod
+    def of_units(
+        cls,
+        unit: Floats,
+        y: NDArray[np.intp],
+        n_classes: int,
+        real: NDArray[np.bool_],
+        *,
+        differ: bool,
+    ) -> "WithinClasses":
+        """Return the same as `of_features` from `unit_residuals`, which fits may share."""
+        variances = None
         if differ:
             spread = _spread(unit[:, real], y, n_classes)
             sizes = np.bincount(y, minlength=n_classes)[:, np.newaxis]
@@ -156,7 +188,7 @@ class WithinClasses:
         """
         if self.correlation is None or X.shape[1] <= len(X):
             return self
-        return replace(self, correlation=None, factor=_unit(X, y, n_classes))
+        return replace(self, correlation=None, factor=unit_residuals(X, y, n_classes))
 
     def without_cases(self) -> "WithinClasses":
         """Return the same, where rows of a factor are combinations of all cases.
@@ -169,7 +201,7 @@ class WithinClasses:
         some = squares > _ROUNDING * squares[-1]
         return replace(self, factor=np.asarray(axes[:, some].T @ self.factor))
 
-    @property
+    @cached_property
     def shapes(self) -> list[Shape]:
         """The likelihoods that are tried besides the model's own."""
         shapes = [Shape(w, "equal") for w in _INDEPENDENCE]
@@ -199,8 +231,10 @@ class WithinClasses:
         for start in range(0, len(X), rows):
             block = slice(start, start + rows)
             own = None if scale is None else scale[block]
-            for place, _, logs in self._by_feature(X[block], laws, own):
-                result[:, block][place] = logs.sum(axis=1)
+            for each in self._deviations(X[block], laws, own):
+                for number, shape in each.shapes:
+                    logs = self._log_densities(each, shape, laws.df)
+                    result[number, block][each.rows] = logs.T
         return result
 
     def log_evidence_by_feature(
@@ -212,58 +246,58 @@ class WithinClasses:
         in the same proportions.
         """
         result = np.zeros((len(self.shapes), *X.shape, len(laws.location)))
-        for (shape, rows, g), used, logs in self._by_feature(X, laws, scale):
-            result[shape, rows[:, np.newaxis], used, g] = logs
+        for each in self._deviations(X, laws, scale):
+            places = each.rows[:, np.newaxis], each.used
+            products = _products(each.gaps, each.solver)
+            for (number, shape), g in product(each.shapes, range(len(products))):
+                logs = self._divided(products[g], shape, g, each.used, laws.df)
+                result[number, *places, g] = logs
         return result
 
-    def _by_feature(
+    def _deviations(
         self, X: Floats, laws: FeatureLaws, scale: Floats | None
-    ) -> Iterator[tuple[tuple[int, NDArray[np.intp], int], NDArray[np.intp], Floats]]:
-        """Yield (shape, rows, class), the features known there, and what they add."""
+    ) -> Iterator[_Deviations]:
+        """Yield the deviations of rows, for each weight of independence and kind of variances."""
         for rows, used in _patterns(X, laws.varying):
             if not used.size:
                 continue
-            spread = np.sqrt(laws.variance[used])
-            gaps = (X[np.ix_(rows, used)] - laws.location[:, np.newaxis, used]) / spread
+            spread, location = np.sqrt(laws.variance[used]), laws.location[:, np.newaxis, used]
+            all_known = rows.size * used.size == X.size
+            gaps = ((X if all_known else X[np.ix_(rows, used)]) - location) / spread
             if scale is not None:
                 gaps /= scale[rows, np.newaxis]
+            shrunk = Shrunk.of(self.correlation, self.factor, used)
             for w in sorted({shape.independence for shape in self.shapes}):
                 shapes = [each for each in enumerate(self.shapes) if each[1].independence == w]
-                solve = self._solver(used, w)
+                solver = shrunk.at(w)
                 for own in (False, True):
                     some = [each for each in shapes if (each[1].variances == _BY_FEATURE) == own]
                     if some:
-                        products = _products(self._scaled(gaps, used) if own else gaps, solve)
-                    for (number, shape), g in product(some, range(len(gaps))):
-                        logs = self._divided(products[g], shape, g, used, laws.df)
-                        yield (number, rows, g), used, logs
+                        units = self._scaled(gaps, used) if own else gaps
+                        yield _Deviations(rows, used, units, solver, some)
 
     def _scaled(self, gaps: Floats, used: NDArray[np.intp]) -> Floats:
         """Return gaps in units of the deviations by class and feature."""
         assert self.variances is not None
         return np.asarray(gaps / np.sqrt(self.variances[:, np.newaxis, used]))
 
-    def _solver(self, used: NDArray[np.intp], w: float) -> Solver:
-        """Return how equations with the shrunk correlations of some features are solved."""
-        if w == 1.0:
-            return lambda flat: flat
-        if self.correlation is not None:
-            matrix = (1.0 - w) * self.correlation[np.ix_(used, used)]
-            matrix[np.diag_indices(used.size)] += w
-            return _cholesky_solver(matrix)
-        assert self.factor is not None
-        u = self.factor[:, used]
-        among = u @ u.T
-        among[np.diag_indices(len(u))] += w / (1.0 - w)
-        solve_among = _cholesky_solver(among)
-        constant = ~u.any(axis=0)  # within classes: correlated with nothing
-
-        def solve(flat: Floats) -> Floats:
-            solved = (flat - u.T @ solve_among(u @ flat)) / w
-            solved[constant] = flat[constant]
-            return np.asarray(solved)
-
-        return solve
+    def _log_densities(self, deviations: _Deviations, shape: Shape, df: float) -> Floats:
+        """Return the log densities of all classes, shape (G, rows)."""
+        gaps, used = deviations.gaps, deviations.used
+        G, n, k = gaps.shape
+        scale = np.ones(G)
+        if shape.variances == "by class" and self.spread is not None:
+            scale = self.spread
+        units = (scale * df)[:, np.newaxis]
+        if shape.independence == 1.0:
+            logs = -0.5 * (df + 1.0) * np.log1p(gaps**2 / units[:, np.newaxis]).sum(axis=2)
+        else:
+            squares = deviations.solver.squares(gaps.reshape(-1, k).T).reshape(G, n)
+            logs = -0.5 * (df + k) * np.log1p(squares / units)
+        log_scale = k * np.log(scale)
+        if shape.variances == _BY_FEATURE and self.variances is not None:
+            log_scale = np.log(self.variances[:, used]).sum(axis=1)
+        return np.asarray(logs - 0.5 * log_scale[:, np.newaxis])
 
     def _divided(
         self, products: Floats, shape: Shape, g: int, used: NDArray[np.intp], df: float
@@ -296,24 +330,13 @@ def log_independent(X: Floats, laws: FeatureLaws, scale: Floats | None = None) -
     return np.where(np.isnan(logs) | ~laws.varying[:, np.newaxis], 0.0, logs)
 
 
-def _cholesky_solver(matrix: Floats) -> Solver:
-    """Return how equations with a positive definite matrix are solved.
-
-    LAPACK is called directly: for few features scipy's checks would take longer than the work.
-    """
-    factor, failed = dpotrf(matrix, lower=True)
-    if failed:
-        raise np.linalg.LinAlgError("the correlations within classes are not positive definite.")
-    return lambda flat: np.asarray(dpotrs(factor, flat, lower=True)[0])
-
-
-def _products(gaps: Floats, solve: Solver) -> Floats:
+def _products(gaps: Floats, solver: Solver) -> Floats:
     """Return terms whose sums over features are squared distances, shape (G, rows, used)."""
     flat = gaps.reshape(-1, gaps.shape[-1]).T
-    return np.asarray((flat * solve(flat)).T.reshape(gaps.shape))
+    return np.asarray((flat * solver.solve(flat)).T.reshape(gaps.shape))
 
 
-def _unit(X: NDArray[np.generic], y: NDArray[np.intp], n_classes: int) -> Floats:
+def unit_residuals(X: NDArray[np.generic], y: NDArray[np.intp], n_classes: int) -> Floats:
     """Return differences from the class means, of length 1 in each column that has any."""
     residuals = _residuals(np.asarray(X, dtype=np.float64), y, n_classes)
     norm = np.sqrt(np.sum(residuals**2, axis=0))
@@ -360,6 +383,9 @@ def _patterns(
     X: Floats, varying: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield groups of rows that know the same varying features, and these features."""
+    if not np.isnan(X).any():
+        yield np.arange(len(X)), np.flatnonzero(varying)
+        return
     known = ~np.isnan(X) & varying
     if np.array_equal(known.all(axis=0), varying):
         yield np.arange(len(X)), np.flatnonzero(varying)

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
-from unselected.dependence.correlated import WithinClasses
+from unselected.dependence.correlated import WithinClasses, unit_residuals
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
@@ -28,6 +28,7 @@ from unselected.estimators.member_weights import (
     power_of_average,
     preferred,
 )
+from unselected.estimators.stack_choosing import Chosen
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
@@ -36,6 +37,7 @@ from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
 from unselected.models.bernoulli import BernoulliModel
+from unselected.models.bernoulli_posterior import CountPosterior
 from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
@@ -207,15 +209,21 @@ class _Learning:
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
         scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
-        selections = [[widest.select(one) for one in each] for each in scores]
-        columns = KeptValues.of(fitting.table.X, [one for each in selections for one in each])
+        rules = [fitting.with_k(k) for k in fitting.ks]
+        chosen = {
+            marginals: [Chosen.each(one, rules, fitting.corrected) for one in each]
+            for marginals, each in zip(self.marginals, scores, strict=True)
+        }
+        widest_selections = [each[-1].selection for sets in chosen.values() for each in sets]
+        columns = KeptValues.of(fitting.table.X, widest_selections)
         if any(one.binary is not None for each in scores for one in each):
             columns = columns.with_indicators()
         candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
         n_done, n_all = 0, len(self.marginals) * len(self.sets)
-        for marginals, each, kept in zip(self.marginals, scores, selections, strict=True):
-            for left, one, most in zip(self.sets, each, kept, strict=True):
-                for fit in self._fits(marginals, left, one, most, columns):
+        for marginals, sets in chosen.items():
+            posteriors = iter(self._binary_posteriors([one for each in sets for one in each]))
+            for left, each in zip(self.sets, sets, strict=True):
+                for fit in self._fits(marginals, left, each, posteriors, columns):
                     candidates.setdefault((marginals, fit.k), []).append(fit)
                 n_done += 1
                 on_step.get()(n_done, n_all)
@@ -224,51 +232,59 @@ class _Learning:
         for (marginals, _), fits in candidates.items():
             learned = Weighed.learn(fits, y, self.n_divisions, powered=powered)
             members[marginals].append(learned)
-        chosen = preferred(members)
-        averaged = normalized(members[chosen])
-        stack, selection = self._stack(averaged, columns, chosen)
+        best = preferred(members)
+        averaged = normalized(members[best])
+        stack, selection = self._stack(averaged, columns, best)
         if powered:
             asked = np.concatenate([y[left.asked] for left in self.sets[1:]])
             stack = replace(stack, power=power_of_average(averaged, asked))
-        chosen_scores = scores[self.marginals.index(chosen)][0]
+        chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
+
+    def _binary_posteriors(self, chosen: list[Chosen]) -> list[CountPosterior]:
+        """Return the posteriors of those that have a model of binary features, in their order."""
+        some = [one for one in chosen if one.counted is not None]
+        models = [self._with_groups(self.fitting.models.binary, one.selection) for one in some]
+        sets = [(one.counted.counts, one.event.binary) for one in some if one.counted is not None]
+        return self.tables.condition_all(models, sets)
 
     def _fits(
         self,
         marginals: Marginals,
         left: LeftOut,
-        scores: FamilyScores,
-        widest: Selection[Any],
+        chosen: list[Chosen],
+        posteriors: Iterator[CountPosterior],
         columns: KeptValues,
     ) -> Iterator[Fit]:
-        """Yield the model of each number of features, fitted without a set of cases.
-
-        ``widest`` is the selection with the most features.
-        """
-        fitting = self.fitting
-        is_binary = scores.of_binary(widest.indices)
+        """Yield the model of each number of features, fitted without a set of cases."""
+        fitting, widest = self.fitting, chosen[-1]
         train, asked = (
-            np.asarray(columns.take(rows, widest), dtype=np.float64)
+            np.asarray(columns.take(rows, widest.selection), dtype=np.float64)
             for rows in (left.kept, left.asked)
         )
-        if marginals == "normal" and not is_binary.all():
-            normal = NormalScores.learn(train[:, ~is_binary])
-            train[:, ~is_binary] = normal.apply(train[:, ~is_binary])
-            asked[:, ~is_binary] = normal.apply(asked[:, ~is_binary])
+        if marginals == "normal" and not widest.is_binary.all():
+            real = ~widest.is_binary
+            normal = NormalScores.learn(train[:, real])
+            train[:, real] = normal.apply(train[:, real])
+            asked[:, real] = normal.apply(asked[:, real])
         given, table = self._given_covariates(left), fitting.table
-        for k in fitting.ks:
-            selection = widest if k == fitting.ks[-1] else fitting.with_k(k).select(scores)
-            places = np.searchsorted(widest.indices, selection.indices)
-            fitted = self._fitted(scores, selection, given)
+        unit, y = None, table.y[left.kept]
+        if fitting.guarded == "auto" and given is None:  # residuals are those of all models
+            unit = unit_residuals(train, y, table.classes.size)
+        for one in chosen:
+            places = np.searchsorted(widest.selection.indices, one.selection.indices)
+            fitted = self._fitted(left, one, posteriors, given)
             within = None
-            if fitting.guarded == "auto":
+            if unit is not None:
+                within = fitted.within_units(unit[:, places], y)
+            elif fitting.guarded == "auto":
                 rows = table.with_covariates(train[:, places], left.kept)
-                within = fitted.within_classes(rows, table.y[left.kept])
+                within = fitted.within_classes(rows, y)
             predictor = ClassPredictor(fitted, within=within)
             rows = table.with_covariates(asked[:, places], left.asked)
             evidence = predictor.log_evidence(rows)
             log_prior = np.broadcast_to(predictor.log_prior(rows), evidence.shape[1:])
-            yield Fit(k, selection, is_binary[places], predictor, evidence, log_prior, left)
+            yield Fit(one.k, one.selection, one.is_binary, predictor, evidence, log_prior, left)
 
     def _given_covariates(self, left: LeftOut) -> _CaseCovariates | None:
         """Return what the covariates of the cases that are not left out say of their classes."""
@@ -281,41 +297,42 @@ class _Learning:
         return _CaseCovariates(learned, np.bincount(y, minlength=table.classes.size))
 
     def _fitted(
-        self, scores: FamilyScores, selection: Selection[Any], given: _CaseCovariates | None
+        self,
+        left: LeftOut,
+        chosen: Chosen,
+        posteriors: Iterator[CountPosterior],
+        given: _CaseCovariates | None,
     ) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
-        fitting, indices = self.fitting, selection.indices
-        event = selection.event if fitting.corrected else selection.event.emptied()
-        classes = fitting.table.classes
-        is_binary = scores.of_binary(indices)
+        classes, models, event = self.fitting.table.classes, self.fitting.models, chosen.event
         binary = None
         real: FittedGaussian | FittedAdjustedGaussian | None = None
-        least: Any = {"least_fraction": 1.0 / max(1, selection.n_features)}
-        models = fitting.models
-        if is_binary.any() or scores.real is None:  # also where nothing was kept
-            assert scores.binary is not None
-            counted = scores.binary.take(indices[is_binary])
-            model = models.binary
-            if model.least_fraction is not None:
-                model = replace(model, **least)
-            posterior = self.tables.condition(model, counted.counts, event.binary)
+        if chosen.counted is not None:
+            model = self._with_groups(models.binary, chosen.selection)
+            counts, cuts = chosen.counted.counts, chosen.counted.cuts
+            posterior = next(posteriors)
+            if left is self.sets[0]:  # it stays, without what it shares with the others
+                posterior = posterior.made()
             binary = FittedBernoulli(
-                model, counted.counts, event.binary, counted.cuts, None, classes, None, posterior
+                model, counts, event.binary, cuts, None, classes, None, posterior
             )
-        if scores.real is not None and not (is_binary.size and is_binary.all()):
-            moments = scores.real.take(indices[~is_binary])
-            gaussian = models.real
-            if gaussian.least_fraction is not None:
-                gaussian = replace(gaussian, **least)
-            counts = models.pseudocounts
+        if chosen.moments is not None:
+            gaussian = self._with_groups(models.real, chosen.selection)
+            how: Any = (models.pseudocounts, classes, None)
             if given is None:
-                real = FittedGaussian(gaussian, moments, event.real, counts, classes, None)
+                real = FittedGaussian(gaussian, chosen.moments, event.real, *how)
             else:
                 # Given covariates nearly every column with missing values is a pattern of its own.
-                real = FittedAdjustedGaussian(
-                    gaussian, moments, event.real.merged(), *given, counts, classes, None
-                )
-        return FittedFamilies(is_binary, binary, real, None, scores.real is not None)
+                merged = event.real.merged()
+                real = FittedAdjustedGaussian(gaussian, chosen.moments, merged, *given, *how)
+        return FittedFamilies(chosen.is_binary, binary, real, None, chosen.in_mixed_table)
+
+    @staticmethod
+    def _with_groups(model: Any, selection: Selection[Any]) -> Any:
+        """Return a model whose least fraction of related features is that of a single feature."""
+        if model.least_fraction is None:
+            return model
+        return replace(model, least_fraction=1.0 / max(1, selection.n_features))
 
     def _stack(
         self, kept: list[Weighed], columns: KeptValues, marginals: Marginals

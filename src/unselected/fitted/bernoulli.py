@@ -12,7 +12,7 @@ from unselected.fitted.counts import CountWords, FittedCounts
 from unselected.fitted.json_checks import Entries, check_reals
 from unselected.fitted.json_parts import binarize_entry, parse_binarize
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import BernoulliPosterior, CountPosterior
 from unselected.selection.events import Event
 from unselected.statistics.binarizing import Binarize, binarize_columns
 from unselected.statistics.counts import ClassCounts
@@ -43,7 +43,7 @@ class FittedBernoulli(FittedCounts):
     binarize: Binarize
     classes: NDArray[Any]
     names: NDArray[Any] | None
-    given: BernoulliPosterior | None = field(default=None, repr=False)
+    given: CountPosterior | None = field(default=None, repr=False)
 
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
         """Return rows of the kept columns, in their order, as bits; NaN is a missing one."""

@@ -34,7 +34,7 @@ from unselected.fitted.json_posterior import full_posterior_entry, parse_posteri
 from unselected.fitted.rate_effects import rate_posteriors
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_likelihood import Likelihood
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import BernoulliPosterior, CountPosterior
 from unselected.models.count_terms import FEW_CASES
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import Event
@@ -59,7 +59,7 @@ class FittedCounts(GuardedClasses):
     event : Event
     classes : array of shape (G,)
     names : array of shape (k,) or None
-    given : BernoulliPosterior or None
+    given : CountPosterior or None
         The posterior, where it is known already.
     counted : CountWords
     """
@@ -75,7 +75,7 @@ class FittedCounts(GuardedClasses):
     event: Event
     classes: NDArray[Any]
     names: NDArray[Any] | None
-    given: BernoulliPosterior | None
+    given: CountPosterior | None
 
     @property
     def n_columns(self) -> int:
@@ -90,7 +90,12 @@ class FittedCounts(GuardedClasses):
     @cached_property
     def posterior(self) -> BernoulliPosterior:
         """The posterior of alpha, computed when first needed."""
-        return self.model.condition(self.counts, self.event) if self.given is None else self.given
+        given = self.given
+        return self.model.condition(self.counts, self.event) if given is None else given.made()
+
+    @property
+    def _predictive(self) -> CountPosterior:
+        return self.posterior if self.given is None else self.given
 
     @property
     def nodes(self) -> BernoulliPosterior:
@@ -105,7 +110,7 @@ class FittedCounts(GuardedClasses):
 
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(row | class), shape (rows, G)."""
-        return np.asarray(self.posterior.log_joint(rows) - self.log_psi)
+        return np.asarray(self._predictive.log_joint(rows) - self.log_psi)
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return log P(row | class, node), (rows, G, nodes), and the nodes' log weights."""
@@ -135,9 +140,10 @@ class FittedCounts(GuardedClasses):
     @cached_property
     def laws(self) -> FeatureLaws:
         """The means of single features in a class, and the variance in a class of mean size."""
-        shares, values = np.exp(self._log_values), np.arange(1.0, self.ploidy + 1.0)
-        means = np.tensordot(values, shares[1:], axes=1)
-        squares = np.tensordot(values**2, shares[1:], axes=1)
+        shares, values = self._predictive.mean_values, np.arange(1.0, self.ploidy + 1.0)
+        by_value = values[:, np.newaxis, np.newaxis]
+        means = (by_value * shares[1:]).sum(axis=0)
+        squares = (by_value**2 * shares[1:]).sum(axis=0)
         n = self.counts.sizes
         variance = (n / n.sum()) @ (squares - means**2)
         varying = np.full(self.n_columns, fill_value=True)

@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats
-from unselected.dependence.correlated import FeatureLaws, WithinClasses, log_independent
+from unselected.dependence.correlated import (
+    FeatureLaws,
+    WithinClasses,
+    log_independent,
+    unit_residuals,
+)
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.base import GivenCovariates, GuardedClasses, Related, Seen, real_rows
 from unselected.fitted.bernoulli import FittedBernoulli
@@ -159,6 +164,10 @@ class FittedFamilies(GuardedClasses):
     def laws(self) -> FeatureLaws:
         """What the posteriors of the families say of single features."""
         k = self.n_columns
+        for columns, fitted in self._parts:
+            if columns.all():
+                laws: FeatureLaws = fitted.laws
+                return laws
         location, variance = np.zeros((self.classes.size, k)), np.ones(k)
         varying = np.zeros(k, dtype=bool)
         for columns, fitted in self._parts:
@@ -169,14 +178,14 @@ class FittedFamilies(GuardedClasses):
 
     def within_classes(self, rows: NDArray[Any], y: NDArray[np.intp]) -> WithinClasses:
         """Return correlations within classes, and variances by class and feature."""
+        unit = unit_residuals(self.residuals(rows, y), y, self.classes.size)
+        return self.within_units(unit, y)
+
+    def within_units(self, unit: Floats, y: NDArray[np.intp]) -> WithinClasses:
+        """Return the same from `unit_residuals` of the kept columns."""
         real = ~self.is_binary
-        return WithinClasses.of_features(
-            self.residuals(rows, y),
-            y,
-            self.classes.size,
-            real,
-            differ=self.in_mixed_table or bool(real.any()),
-        )
+        differ = self.in_mixed_table or bool(real.any())
+        return WithinClasses.of_units(unit, y, self.classes.size, real, differ=differ)
 
     @property
     def related(self) -> Related | None:

@@ -10,7 +10,7 @@ from unselected._typing import ColumnNamer
 from unselected.fitted.counts import CountWords, FittedCounts
 from unselected.fitted.json_checks import Entries, Fault
 from unselected.models.bernoulli import BernoulliModel
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import BernoulliPosterior, CountPosterior
 from unselected.selection.events import Event
 from unselected.statistics.counts import ClassCounts
 from unselected.statistics.genotypes import DIPLOID, genotype_rows
@@ -36,7 +36,7 @@ class FittedGenotypes(FittedCounts):
     event: Event
     classes: NDArray[Any]
     names: NDArray[Any] | None
-    given: BernoulliPosterior | None = field(default=None, repr=False)
+    given: CountPosterior | None = field(default=None, repr=False)
 
     def rows(self, X: NDArray[Any], label: ColumnNamer) -> NDArray[Any]:
         """Return rows of the kept columns, in their order, as 0, 1 and 2; NaN is a missing one."""

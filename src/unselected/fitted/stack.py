@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Bools, ColumnNamer, Floats, Ints
-from unselected._warnings import warn
-from unselected.columns.blocks import first_fault
 from unselected.fitted.base import FittedClasses, Related, Seen, real_rows, short
+from unselected.fitted.bit_values import as_bits
 from unselected.fitted.effects import Effect, widened
 from unselected.fitted.explanations import path_contributions
 from unselected.fitted.families import FittedFamilies
@@ -171,7 +170,7 @@ class FittedStack(FittedClasses):
         rows, bits = real_rows(X, label, missing_allowed=True), self.is_binary
         if bits.any():
             places, rows = np.flatnonzero(bits), rows.copy()
-            rows[:, places] = _bits(
+            rows[:, places] = as_bits(
                 rows[:, places], self.thresholds[places], lambda j: label(int(places[j]))
             )
         if self.normal is None:
@@ -378,29 +377,6 @@ class FittedStack(FittedClasses):
         normal = parse_normal(entries["normal"], n_real)
         power = check_real(entries.get("power", 1.0), "power", 0.0, _LARGEST_POWER)
         return cls(members, logs, normal, parse_names(entries["names"], k), power)
-
-
-def _bits(values: Floats, thresholds: Floats, label: ColumnNamer) -> Floats:
-    """Return new values of binary columns as bits.
-
-    Where the training cases had 0 and 1 alone, other values are missing. A count that is 0 or 1 in
-    all training cases may be 2 in a later one, and what that says is not known.
-    """
-    cut = thresholds != AS_IS
-    if cut.any():
-        own = values[:, cut]
-        values[:, cut] = np.where(np.isnan(own), np.nan, own > thresholds[cut])
-    others = ~((values == 0) | (values == 1) | np.isnan(values))
-    if not others.any():
-        return values
-    row, column = first_fault(others)
-    warn(
-        f"{label(column)} has the value {values[row, column]:.6g} in row {row}, but it was 0 or 1 "
-        "in all training cases. What else such columns have is taken as missing: "
-        f"{np.count_nonzero(others)} of {others.size} values. If they are coded in another way, "
-        "recode them as they were there."
-    )
-    return np.where(others, np.nan, values)
 
 
 _MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")

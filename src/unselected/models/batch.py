@@ -4,13 +4,19 @@ Data sets with the same numbers of cases in each class share the distribution of
 with it nearly all of the work. One quadrature rule for alpha covers the posteriors of all of them.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_likelihood import Likelihood
-from unselected.models.bernoulli_posterior import BernoulliPosterior
+from unselected.models.bernoulli_posterior import BernoulliPosterior, CountPosterior
+from unselected.models.coarse_sets import MOST_CUTS, CoarseSets, DataSet
 from unselected.models.concentration import ConcentrationPrior
 from unselected.models.count_terms import FEW_CASES
 from unselected.models.shared_table import SharedTable, SharedTables
@@ -23,12 +29,10 @@ from unselected.statistics.counts import ClassCounts
 _FEW_SETS = 4
 # Entries of the largest table that is kept for each alpha.
 _MOST_SHARED = 1 << 17
-# Cuts whose omission probabilities are remembered: fits without some cases have few different ones.
-_MOST_CUTS = 32
+# Kept features of the data sets whose terms are computed together, at most.
+_MOST_FEATURES = 1 << 12
 # The log terms at both ends of the rule must be this far below the largest.
 _FAR_DOWN = 30.0
-
-DataSet = tuple[ClassCounts, Event]
 
 
 def condition_all(model: BernoulliModel, sets: list[DataSet]) -> list[BernoulliPosterior]:
@@ -65,16 +69,87 @@ class TablesOfSizes:
         self, model: BernoulliModel, counts: ClassCounts, event: Event
     ) -> BernoulliPosterior:
         """Return the posterior, as `BernoulliModel.condition` does."""
-        sizes = tuple(counts.sizes.tolist())
-        small = sum(sizes) <= FEW_CASES and n_entries(sizes) <= _MOST_SHARED
-        if not (small and _is_complete(counts, event)):
+        if not _is_shared(counts, event):
             return model.condition(counts, event)
-        if sizes not in self._tables:
-            n = sum(sizes)
-            self._tables[sizes] = _tables_for(model, n)
-        tables = self._tables[sizes]
-        tables.of(sizes).forget_cuts(_MOST_CUTS)
+        sizes = tuple(counts.sizes.tolist())
+        tables = self._of(model, sizes)
+        tables.of(sizes).forget_cuts(MOST_CUTS)
         return model.given(Likelihood(model.theta_rule, counts, event, model.rates, tables))
+
+    def condition_all(
+        self, models: list[BernoulliModel], sets: list[DataSet]
+    ) -> list[CountPosterior]:
+        """Return the posteriors given data sets, each under its model.
+
+        What data sets have in common is computed at once, and the rest when it is asked for: all
+        posteriors would take much memory.
+        """
+        made: dict[int, CountPosterior] = {}
+        alike: dict[tuple[BernoulliModel, tuple[int, ...]], list[int]] = {}
+        for place, (model, (counts, event)) in enumerate(zip(models, sets, strict=True)):
+            if CoarseSets.takes(model, event) and _is_shared(counts, event):
+                alike.setdefault((model, tuple(counts.sizes.tolist())), []).append(place)
+            else:
+                made[place] = _Later(partial(self.condition, model, counts, event))
+        for (model, sizes), places in alike.items():
+            shared = self._of(model, sizes).of(sizes)
+            for some in _parts(places, [sets[place][0].n_columns for place in places]):
+                found = CoarseSets(model, shared, [sets[place] for place in some]).posteriors()
+                made |= dict(zip(some, found, strict=True))
+        return [made[place] for place in range(len(sets))]
+
+    def _of(self, model: BernoulliModel, sizes: tuple[int, ...]) -> SharedTables:
+        if sizes not in self._tables:
+            self._tables[sizes] = _tables_for(model, sum(sizes))
+        return self._tables[sizes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Later:
+    """A posterior that is computed when it is first needed."""
+
+    condition: Callable[[], BernoulliPosterior]
+
+    @cached_property
+    def _posterior(self) -> BernoulliPosterior:
+        return self.condition()
+
+    @property
+    def mean_values(self) -> Floats:
+        """Predictive probabilities of the values of each feature."""
+        return self._posterior.mean_values
+
+    def log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(y*, x* | training data, event), one column per y*."""
+        return self._posterior.log_joint(rows)
+
+    def made(self) -> BernoulliPosterior:
+        """Return the posterior."""
+        return self._posterior
+
+
+def _parts(places: list[int], n_features: list[int]) -> list[list[int]]:
+    """Return places in parts with few features, but at least one place in each.
+
+    >>> _parts([0, 1, 2], [3000, 1000, 500])
+    [[0, 1], [2]]
+    """
+    parts: list[list[int]] = []
+    total = _MOST_FEATURES
+    for place, n in zip(places, n_features, strict=True):
+        total += n
+        if total > _MOST_FEATURES:
+            parts.append([])
+            total = n
+        parts[-1].append(place)
+    return parts
+
+
+def _is_shared(counts: ClassCounts, event: Event) -> bool:
+    """Say whether tables of all counts are kept for such a data set."""
+    sizes = tuple(counts.sizes.tolist())
+    small = sum(sizes) <= FEW_CASES and n_entries(sizes) <= _MOST_SHARED
+    return small and _is_complete(counts, event)
 
 
 def _tables_for(model: BernoulliModel, n: int) -> SharedTables:

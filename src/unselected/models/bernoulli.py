@@ -140,7 +140,7 @@ class BernoulliModel:
         self, likelihood: "Likelihood", log_u: Floats, log_terms: Floats
     ) -> BernoulliPosterior:
         """Return the posterior on nodes of log u with these log terms, all features related."""
-        log_weights, log_evidence = self._normalized(likelihood, log_terms)
+        log_weights, log_evidence = self.normalized(likelihood.class_sizes, log_terms)
         records = [likelihood.at(x) for x in log_u]
         return BernoulliPosterior(
             log_alpha=-log_u,
@@ -163,7 +163,7 @@ class BernoulliModel:
         )
         nodes = groups.nodes(*self._integrated(likelihood, groups.log_total, ALPHA_TOLERANCE))
         pi, alpha_of = nodes.fractions, nodes.alpha_of
-        log_weights, log_evidence = self._normalized(likelihood, nodes.log_terms)
+        log_weights, log_evidence = self.normalized(likelihood.class_sizes, nodes.log_terms)
         records, null = likelihood.records(nodes.log_u), likelihood.null
         log_ratio = records.log_counts - null.log_counts
         related, rest = related_shares(pi.log_odds[:, np.newaxis] + log_ratio[alpha_of])
@@ -191,11 +191,11 @@ class BernoulliModel:
             ),
         )
 
-    def _normalized(self, likelihood: "Likelihood", log_terms: Floats) -> tuple[Floats, float]:
+    def normalized(self, sizes: Ints, log_terms: Floats) -> tuple[Floats, float]:
         """Return log weights that sum to 1, and the log evidence with that of the classes."""
         top = np.max(log_terms)  # subtracted first: logs this large would lose digits
         log_total = log_sum(log_terms - top)
-        f, n = np.array(self.pseudocounts), likelihood.class_sizes // self.ploidy
+        f, n = np.array(self.pseudocounts), sizes // self.ploidy
         log_evidence = float(top + log_total + log_probability_of_classes(f, n))
         return (log_terms - top) - log_total, log_evidence
 

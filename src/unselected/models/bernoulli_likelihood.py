@@ -33,8 +33,8 @@ from unselected.numerics.beta_binomial import (
     CountLaw,
     PmfTables,
     log_further_draws,
+    log_null_draws,
     log_orders_and_best,
-    theta_functions,
 )
 from unselected.numerics.beta_binomial_integral import EXACT, ROUGH, Accuracy
 from unselected.omission.count_tables import CountTable, Omission
@@ -388,7 +388,6 @@ class Likelihood:
     @property
     def log_null_predictive(self) -> Floats:
         """The same for unrelated features, shape (values, vectors): (m + 1) / (n + 2)."""
-        ones, n = self.ones.sum(axis=0), self.known.sum(axis=0)
-        # All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
-        uniform = theta_functions(np.array(0.5), self._theta_rule.ploidy)
-        return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
+        return log_null_draws(
+            self.ones.sum(axis=0), self.known.sum(axis=0), self._theta_rule.ploidy
+        )

@@ -1,7 +1,7 @@
 """The posterior of alpha given binary features, and what it says of new cases."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,20 @@ from unselected.numerics.quadrature import log_sum
 
 # Elements of a float copy of the rows: that many are predicted at a time.
 _ROW_BLOCK = 1 << 20
+
+
+class CountPosterior(Protocol):
+    """What predicts new cases from a posterior, which itself may not have been computed yet."""
+
+    @property
+    def mean_values(self) -> Floats:
+        """Predictive probabilities of the values of each feature, shape (values, G, k)."""
+
+    def log_joint(self, rows: NDArray[Any]) -> Floats:
+        """Return log P(y*, x* | training data, event), one column per y*."""
+
+    def made(self) -> "BernoulliPosterior":
+        """Return the posterior."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,10 @@ class BernoulliPosterior:
     related: Floats | None = None
     event_error: float = 0.0
 
+    def made(self) -> "BernoulliPosterior":
+        """Return the posterior: this one."""
+        return self
+
     @property
     def log_zero(self) -> Floats:
         """Log of the predictive probability of the value 0, shape (G, nodes, vectors)."""
@@ -61,6 +79,15 @@ class BernoulliPosterior:
     def log_one(self) -> Floats:
         """The same of the value 1."""
         return np.asarray(self.log_values[1])
+
+    @property
+    def mean_values(self) -> Floats:
+        """Predictive probabilities of the values of each feature, shape (values, G, k).
+
+        They are averaged over nodes: those of a feature alone.
+        """
+        by_vector = np.exp(self.log_weights) @ np.exp(self.log_values)
+        return np.asarray(by_vector[..., self.vector_of])
 
     def log_joint(self, rows: NDArray[Any]) -> Floats:
         """Return log P(y*, x* | training data, event) for rows of kept features, one column per y*.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammainc, gammainccinv, gammaln
 
-from unselected._typing import Floats
+from unselected._typing import Floats, Ints
 from unselected.numerics.quadrature import NEGLIGIBLE, TOLERANCE, trapezoid
 
 LogFunction = Callable[[Floats], Floats]
@@ -93,18 +93,49 @@ class ConcentrationPrior:
         return _log_u(v, log_n), log_terms
 
     def _few_nodes(self, log_likelihood: LogFunction) -> tuple[Floats, Floats]:
-        """Return a few nodes over the mass, in steps of a quarter where all is between two."""
-        log_u: Floats = _COARSE
-        step = float(_COARSE[1] - _COARSE[0])
-        log_terms = self._log_of_steps(log_u, step) + log_likelihood(log_u)
-        for _ in range(_MOST_DIVISIONS):
-            weights = np.exp(log_terms - np.max(log_terms))
-            if weights.sum() ** 2 / (weights**2).sum() >= _FEWEST_NODES:
-                break
-            best, step = float(log_u[np.argmax(log_terms)]), 0.25 * step
-            log_u = np.asarray(best + step * np.arange(-6.0, 7.0))
-            log_terms = self._log_of_steps(log_u, step) + log_likelihood(log_u)
-        return log_u, log_terms
+        """Return a few nodes over the mass, and their log terms."""
+        ((_, log_u, log_terms),) = self.few_nodes(
+            lambda log_u, _: log_likelihood(log_u)[np.newaxis], 1
+        )
+        return log_u, log_terms[0]
+
+    def few_nodes(
+        self, log_likelihoods: Callable[[Floats, Ints], Floats], n_sets: int
+    ) -> list[tuple[Ints, Floats, Floats]]:
+        """Place a few nodes over the mass of each of some likelihoods.
+
+        Where all of it is between two nodes, steps around the best one are divided by four.
+
+        Parameters
+        ----------
+        log_likelihoods : callable
+            Returns the logs of some of the likelihoods at an array of log u, (likelihoods, log u).
+            The last log u that it is asked for are those that are returned.
+        n_sets : int
+            The number of likelihoods.
+
+        Returns
+        -------
+        rules : list of (which, log_u, log_terms)
+            Likelihoods with the same nodes, these, and the log terms (likelihoods, log u).
+        """
+        found = []
+        waiting = [(np.arange(n_sets), _COARSE, float(_COARSE[1] - _COARSE[0]), _MOST_DIVISIONS)]
+        while waiting:
+            which, log_u, step, n_divisions = waiting.pop()
+            log_terms = self._log_of_steps(log_u, step) + log_likelihoods(log_u, which)
+            weights = np.exp(log_terms - np.max(log_terms, axis=1, keepdims=True))
+            n_nodes = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1)
+            # Not the contrary: a likelihood that is nowhere a number has no best node.
+            narrow = n_nodes < _FEWEST_NODES if n_divisions else np.zeros(which.size, dtype=bool)
+            if not narrow.all():
+                found.append((which[~narrow], log_u, log_terms[~narrow]))
+            best, finer = np.argmax(log_terms, axis=1), 0.25 * step
+            for place in np.unique(best[narrow]).tolist():
+                around = log_u[place] + finer * np.arange(-6.0, 7.0)
+                same = which[narrow & (best == place)]
+                waiting.append((same, around, finer, n_divisions - 1))
+        return found
 
     def _log_of_steps(self, log_u: Floats, step: float) -> Floats:
         """Return the log prior of steps around nodes of log u; the first has all that is below."""

@@ -9,6 +9,8 @@ from scipy.special import gammaln
 from unselected._typing import Bools, Floats
 from unselected.models.gaussian_posterior import GaussianPosterior
 
+# Values are clipped to this, in standard deviations of a feature.
+_LARGEST = 1e8
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
 # Elements of a table over rows, features, nodes and points that are processed at a time.
@@ -61,6 +63,14 @@ class FeatureLines:
             constant=constant[:, np.newaxis] + 0.5 * df[:, np.newaxis] * np.log(squares),
             alike=df.size > 0 and bool(np.all(c.n == c.n[0]) and np.all(c.lam == c.lam[0])),
         )
+
+    def gaps(self, X: Floats) -> tuple[Floats, Bools]:
+        """Return how far values are from their features' means, in units, and which are known."""
+        with np.errstate(over="ignore"):
+            gaps = np.clip((X - self.mean) / self.unit, -_LARGEST, _LARGEST)
+        known = ~np.isnan(X)
+        gaps[~known] = 0.0
+        return gaps, known
 
     def spread(self, j: int, f: Floats) -> Floats:
         """Return the factor by which f away from 0 widens the distribution of a feature."""

@@ -54,12 +54,6 @@ _EVERY_NODE = 4
 # Change of the integral and of the first two moments when half the points are left out. The error
 # of all points is about the square of that.
 _TOLERANCE = 1e-6
-
-
-# Values are clipped to this, in standard deviations of a feature.
-_LARGEST = 1e8
-
-
 # Beyond this, in standard deviations, the density of the response is that of a power law.
 _FARTHEST = 1e30
 
@@ -398,13 +392,7 @@ class RegressionPosterior:
             yield logs
 
     def _gaps(self, X: Floats) -> tuple[Floats, Bools]:
-        """Return how far values are from their features' means, in units, and which are known."""
-        X = X[:, self.features.contrasts.varying]
-        with np.errstate(over="ignore"):
-            gaps = np.clip((X - self._laws.mean) / self._laws.unit, -_LARGEST, _LARGEST)
-        known = ~np.isnan(X)
-        gaps[~known] = 0.0
-        return gaps, known
+        return self._laws.gaps(X[:, self.features.contrasts.varying])
 
     @cached_property
     def _laws(self) -> "FeatureLines":

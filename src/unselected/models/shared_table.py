@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from unselected.models.count_terms import Terms
 from unselected.numerics.beta_binomial import CountLaw, PmfTables, theta_functions
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy
 from unselected.omission.count_tables import CountTable, Omission, joint_table, n_entries
+from unselected.omission.pair_sums import PairSums
 from unselected.selection.count_score import EXPLAINED, CountScore
 
 # Numbers that a table remembers for all alphas together, at most, and the fewest alphas.
@@ -50,7 +52,7 @@ class SharedTable:
         self.law, self.by_total, self._ploidy = law, by_total, ploidy
         self._known: dict[float, _AtAlpha] = {}
         self._cuts: dict[tuple[Fraction | None, CountScore], int] = {}
-        self._counted: list[CountTable] = []
+        self._counted: dict[int, CountTable] = {}
         self._together: dict[tuple[float, ...], _AtAlphas] = {}
 
     def forget_cuts(self, most: int = 0) -> None:
@@ -70,9 +72,15 @@ class SharedTable:
         key = cut, score
         if key not in self._cuts:
             self._cuts[key] = len(self._cuts)
-            table = CountTable(self.law.sizes, cut, by_total=self.by_total, score=score)
-            self._counted.append(table)
         return self._cuts[key]
+
+    def _table(self, number: int) -> CountTable:
+        """Return which vectors are below, at and above the cut with that index."""
+        if number not in self._counted:
+            cut, score = list(self._cuts)[number]
+            how: Any = {"by_total": self.by_total, "score": score}
+            self._counted[number] = CountTable(self.law.sizes, cut, **how)
+        return self._counted[number]
 
     def tables(self, u: float) -> tuple[Floats, Floats]:
         """Return P(counts), flattened, and the means given the counts, shape (ploidy, vectors)."""
@@ -124,8 +132,14 @@ class SharedTable:
         """Return the omission probabilities at several alphas, (alphas, totals)."""
         known = self.together(u)
         if number not in known.omission:
-            known.omission[number] = self._counted[number].omission_together(known.P)
+            known.omission[number] = self._omission_together(known, number)
         return known.omission[number]
+
+    def _omission_together(self, known: _AtAlphas, number: int) -> Omission:
+        cut, score = list(self._cuts)[number]
+        if len(self.law.sizes) == 2 and score == EXPLAINED:
+            return PairSums.of(*self.law.sizes).omission(known.P, cut)
+        return self._table(number).omission_together(known.P)
 
     def _n_remembered(self) -> int:
         """Return the number of alphas that are remembered."""
@@ -136,7 +150,7 @@ class SharedTable:
         """Return the omission probabilities for the cut with that index."""
         known = self._at(u)
         if number not in known.omission:
-            known.omission[number] = self._counted[number].omission(known.P)
+            known.omission[number] = self._table(number).omission(known.P)
         return known.omission[number]
 
     def overall(self, u: float, number: int) -> Omission:
@@ -150,6 +164,14 @@ class SharedTable:
     def log_total(self, u: float) -> Floats:
         """Return log P(m) of each total; 0 where totals are not given."""
         return self.omission(u, 0).log_total
+
+    def log_totals_together(self, u: tuple[float, ...]) -> Floats:
+        """Return log P(m) of each total at several alphas, (alphas, totals)."""
+        return self.omission_together(u, self.number_of(None)).log_total
+
+    def ones_at(self, places: Ints) -> Ints:
+        """Return the vectors of counts (G, v) at these places of the tables; see `places`."""
+        return np.stack(np.unravel_index(places, tuple(n + 1 for n in self.law.sizes)))
 
     def places(self, ones: Ints) -> Ints:
         """Return where vectors of counts (G, v) are in the tables."""

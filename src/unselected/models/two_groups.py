@@ -33,7 +33,7 @@ from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum
 # most its square; in alpha it is less certain, because bulk and tail can differ.
 ALPHA_TOLERANCE = 1e-6
 # How far below the largest the terms of the coarse rule are used, in logs.
-_COARSE_REACH = 14.0
+COARSE_REACH = 14.0
 # For Gauss rules of pi: logs of pi plus this part of its mean are the variable. Of 0.01 to 10 it
 # needed the fewest nodes.
 _SHIFT = 0.1
@@ -113,7 +113,7 @@ class TwoGroups:
         surplus = log_terms - _log_sums([inner for _, inner in rules])
         terms = [inner + more for (_, inner), more in zip(rules, surplus, strict=True)]
         joint = self._flat(log_u, [t for t, _ in rules], terms)
-        reach = _COARSE_REACH if self._prior.coarse else NEGLIGIBLE
+        reach = COARSE_REACH if self._prior.coarse else NEGLIGIBLE
         live = joint.log_terms > np.max(joint.log_terms) - reach
         kept, alpha_of = np.unique(joint.alpha_of[live], return_inverse=True)
         fractions = Fractions(joint.fractions.log_related[live], joint.fractions.log_rest[live])

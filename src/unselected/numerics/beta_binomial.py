@@ -34,7 +34,7 @@ def theta_functions(theta: Floats, n_draws: int) -> Floats:
     return np.stack([theta, theta * (1.0 - theta)][:n_draws])
 
 
-def log_further_draws(means: Floats, ones: Ints, n: Ints, u: float | Floats) -> Floats:
+def log_further_draws(means: Floats, ones: Ints, n: Ints | int, u: float | Floats) -> Floats:
     """Return log P(0, 1, ... of further draws of a class are ones | counts).
 
     Given theta, the rate is Beta(alpha theta + I, alpha (1 - theta) + n - I). With alpha = 1 / u
@@ -75,6 +75,15 @@ def log_further_draws(means: Floats, ones: Ints, n: Ints, u: float | Floats) -> 
     mixed = 2.0 * (both + u * (zeros * theta + ones * (1.0 - theta)) + ones * zeros * u**2)
     log_total = log_total + np.log1p((n + 1) * u)
     return np.stack([np.log(each) - log_total for each in (none, mixed, two)])
+
+
+def log_null_draws(ones: Ints, n: Ints | int, ploidy: int) -> Floats:
+    """Return log P(0, 1, ... of further draws are ones) of unrelated features, (values, vectors).
+
+    All draws have one rate, which is Beta(1, 1) before them: theta = 1 / 2 and alpha = 2.
+    """
+    uniform = theta_functions(np.array(0.5), ploidy)
+    return log_further_draws(uniform.reshape(-1, 1), ones, n, 0.5)
 
 
 def log_pmf_table(n_c: int, theta: Floats, u: float) -> Floats:

@@ -14,6 +14,8 @@ _compile = njit(nogil=True, cache=True)
 # The number of bits whose sum fits into a byte.
 _MOST_BITS = 255
 _FOUR = 4
+# Added to the number of columns of a pair that may be among the best: one look-up tells both.
+MARK = np.uint32(1 << 31)
 # Columns whose sums of products stay in the second-level cache.
 _TOGETHER = 4096
 
@@ -298,49 +300,49 @@ def _sum_part(X, rows, begin, end, total, seen):
 
 
 @_compile
-def _tally_pairs(total, taken, width, codes, histogram, rank, stop, found):
-    """Tally the pairs of counts without some rows, and return how many are found before a rank."""
+def _tally_pairs(total, taken, width, codes, histogram, found):
+    """Tally the pairs of counts without some rows, and return how many marked ones are found."""
     first, second = total
     out_first, out_second = taken
     for j in range(codes.size):
         codes[j] = (first[j] - out_first[j]) * width + (second[j] - out_second[j])
     n_found = 0
     for j in range(codes.size):
-        code = codes[j]
-        histogram[code] += 1
-        if rank[code] < stop:
+        number = histogram[codes[j]]
+        histogram[codes[j]] = number + np.uint32(1)
+        if number >= MARK:
             found[n_found] = j
             n_found += 1
     return n_found
 
 
 @_compile
-def _first_ranks(histogram, order, score, k, close):
-    """Return the number of pairs, in this order, among which the k best columns are with ties."""
-    n_columns = 0
-    for place in range(order.size):
-        n_columns += histogram[order[place]]
-        if n_columns >= k:
-            bound = score[place] - close * abs(score[place])
+def _mark_best(histogram, order, score, k, close):
+    """Mark no other pairs than those among which the k best columns are, with ties."""
+    n_columns, place = 0, 0
+    while place < order.size and n_columns < k:
+        n_columns += histogram[order[place]] & ~MARK
+        place += 1
+    if n_columns >= k:
+        bound = score[place - 1] - close * abs(score[place - 1])
+        while place < order.size and score[place] >= bound:
             place += 1
-            while place < order.size and score[place] >= bound:
-                place += 1
-            return place
-    return order.size
+    # Behind the pairs of a set that has fewer of them there are negative scores.
+    while place < order.size and score[place] >= 0.0 and histogram[order[place]] >= MARK:
+        histogram[order[place]] &= ~MARK
+        place += 1
 
 
 @_compile
-def scan_pairs(
-    X, begin, rows, starts, n_disjoint, widths, order, rank, score, k, close, work, pool
-):
+def scan_pairs(X, begin, rows, starts, n_disjoint, widths, order, score, k, close, work, pool):
     """Tally pairs of counts without sets of rows, and find columns that may be among the k best.
 
     ``starts`` tells which of the ``rows`` belong to each set and class, and last which are in none
     of the first ``n_disjoint`` sets, which have no row in common. ``widths`` has n1 + 1 of each
-    set; ``order``, ``rank`` and ``score`` have its pairs of counts from the best on. ``work`` has
-    the histograms (sets, pairs), where the best end for now, and arrays over a part of the columns.
-    ``pool`` takes set, column and pair of what is found. Columns from ``begin`` on are read, until
-    all are or the pool is full.
+    set; ``order`` and ``score`` have its pairs of counts from the best on. ``work`` has the
+    histograms (sets, pairs), in which pairs that may be among the best are marked, and arrays over
+    a part of the columns. ``pool`` takes set, column and pair of what is found. Columns from
+    ``begin`` on are read, until all are or the pool is full.
 
     Returns
     -------
@@ -348,7 +350,7 @@ def scan_pairs(
         The first column that was not read, and the entries of the pool. The second is -1 where a
         value is neither 0 nor 1.
     """
-    histogram, stops, total, taken, codes, found, seen = work
+    histogram, total, taken, codes, found, seen = work
     sets, columns, pairs = pool
     n_sets, most = widths.size, codes.size
     n_held, n_parts, next_bound = 0, 0, 1
@@ -375,9 +377,7 @@ def scan_pairs(
                     _sum_part(X, own, begin, end, taken[place, g, :size], None)
             both = total[0, :size], total[1, :size]
             out = taken[place, 0, :size], taken[place, 1, :size]
-            n_found = _tally_pairs(
-                both, out, widths[s], codes[:size], histogram[s], rank[s], stops[s], found
-            )
+            n_found = _tally_pairs(both, out, widths[s], codes[:size], histogram[s], found)
             for i in range(n_found):
                 sets[n_held], columns[n_held] = s, begin + found[i]
                 pairs[n_held] = codes[found[i]]
@@ -386,7 +386,7 @@ def scan_pairs(
         if n_parts == next_bound:
             next_bound *= 2
             for s in range(n_sets):
-                stops[s] = _first_ranks(histogram[s], order[s], score[s], k, close)
+                _mark_best(histogram[s], order[s], score[s], k, close)
     return begin, n_held
 
 

@@ -135,7 +135,9 @@ class CountScores:
     def values(self, columns: Ints) -> Floats:
         """Return the scores of some columns, correctly rounded; NaN for those that have none."""
         values = np.full(columns.size, np.nan)
-        scored = ~np.isin(columns, self.unscored.columns)
+        scored = np.ones(columns.size, dtype=bool)
+        if self.unscored.columns.size:
+            scored = ~np.isin(columns, self.unscored.columns)
         keys, value_of = self._exact(self.subset.places(columns[scored]))
         sizes = self.counts.sizes
         values[scored] = np.array([self.score.value(key, sizes) for key in keys])[value_of]
@@ -216,9 +218,9 @@ class CountScores:
 
     def _kinds_at(self, cut: Fraction, omitted: Tally, indices: Ints) -> OmittedKinds:
         """Return the omitted features of each kind that are at the cut, and the others."""
-        tied = self.subset.columns[self._compare(cut) == 0]
-        tied = np.setdiff1d(tied, indices, assume_unique=True)
-        n_at_cut = omitted.matched(self._tally_of(self.subset.places(tied)))
+        is_tied = self._compare(cut) == 0
+        is_tied[self.subset.places(indices)] = False
+        n_at_cut = omitted.matched(self._tally_of(np.flatnonzero(is_tied)))
         none, n_below = np.zeros_like(n_at_cut), omitted.n_columns - n_at_cut
         return OmittedKinds(omitted.sizes, omitted.totals, n_below, n_at_cut, none)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unselected._typing import Floats, Ints
+from unselected._typing import Bools, Floats, Ints
 from unselected.columns.blocks import Columns, has_solid_rows, in_threads, shares
 from unselected.columns.subset import ColumnSubset
 from unselected.selection.correlation import CLOSE, cor_squared
@@ -55,14 +55,14 @@ class _Found(NamedTuple):
     Attributes
     ----------
     histogram : array of shape (sets, pairs)
-    stops : array of shape (sets,)
-        The rank from which on pairs cannot be among the best.
+    may_be_best : array of the same shape
+        Which pairs may be among the best.
     sets, columns, pairs : arrays of int
         Of columns that may be among the best.
     """
 
     histogram: NDArray[np.uint32]
-    stops: Ints
+    may_be_best: Bools
     sets: NDArray[np.uint16]
     columns: Ints
     pairs: NDArray[np.uint16]
@@ -120,11 +120,11 @@ class PairScan:
 
     def scores(self) -> list[CountScores] | None:
         """Return the scores of the k best columns, ties included; None where some are no bits."""
-        first = self._scan(slice(0, _TOGETHER), np.full(len(self.sizes), _MOST_PAIRS))
+        first = self._scan(slice(0, _TOGETHER), np.ones(self._all_pairs[0].shape, dtype=bool))
         if first is None:
             return None
         parts: list[_Found] = []
-        scan = partial(self._scan, stops=first.stops)
+        scan = partial(self._scan, may_be_best=first.may_be_best)
         for found in in_threads(scan, shares(self.bits.shape[1], _TOGETHER)):
             if found is None:
                 return None
@@ -168,25 +168,22 @@ class PairScan:
         )
 
     @cached_property
-    def _all_pairs(self) -> tuple[Ints, NDArray[np.uint16], Floats]:
-        """Order, rank and score of all pairs of counts, (sets, pairs)."""
+    def _all_pairs(self) -> tuple[Ints, Floats]:
+        """Order and score of all pairs of counts, (sets, pairs)."""
         each = [_pairs(n0, n1) for n0, n1 in self.sizes.tolist()]
         shape = len(each), max(one.order.size for one in each)
-        order, rank = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint16)
-        score = np.full(shape, -1.0)
+        order, score = np.zeros(shape, dtype=np.int64), np.full(shape, -1.0)
         for place, one in enumerate(each):
             size = one.order.size
-            order[place, :size], rank[place, :size] = one.order, one.rank
-            score[place, :size] = one.score
-        return order, rank, score
+            order[place, :size], score[place, :size] = one.order, one.score
+        return order, score
 
-    def _scan(self, block: slice, stops: Ints) -> _Found | None:
-        """Scan some columns, and find those whose pairs come before these stops."""
+    def _scan(self, block: slice, may_be_best: Bools) -> _Found | None:
+        """Scan some columns, and find those whose pairs may be among the best."""
         X, shape = self.bits[:, block], self._all_pairs[0].shape
-        small = count_type(len(X))
+        small, mark = count_type(len(X)), self.kernels.MARK
         work = (
-            np.zeros(shape, dtype=np.uint32),
-            stops.copy(),
+            np.where(may_be_best, mark, np.uint32(0)),
             np.empty((2, _TOGETHER), dtype=small),
             np.empty((self.n_disjoint + 1, 2, _TOGETHER), dtype=small),
             np.empty(_TOGETHER, dtype=np.uint16),
@@ -204,4 +201,5 @@ class PairScan:
                 return None
             held.append([part[:n_held].copy() for part in pool])
         sets, columns, pairs = (np.concatenate(parts) for parts in zip(*held, strict=True))
-        return _Found(work[0], work[1], sets, columns.astype(np.intp) + block.start, pairs)
+        numbers, columns = work[0], columns.astype(np.intp) + block.start
+        return _Found(numbers & ~mark, numbers >= mark, sets, columns, pairs)

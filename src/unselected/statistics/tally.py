@@ -72,12 +72,31 @@ class Tally:
 
     def without(self, other: "Tally") -> "Tally":
         """Return the tally without the columns of another, which are among these."""
+        if self._tells_totals_alone(other):
+            left = self._histogram()
+            left[other.totals] -= other.n_columns
+            return Tally.of_totals(self.sizes[0], left)
         return Tally.united([self, Tally(other.sizes, other.totals, -other.n_columns)])
 
     def matched(self, other: "Tally") -> Ints:
         """Return the numbers of columns of another tally, in the order of the kinds of this one."""
+        if self._tells_totals_alone(other):
+            return np.asarray(other._histogram()[self.totals])
         n_columns = dict(zip(other._keys(), other.n_columns.tolist(), strict=True))
         return np.array([n_columns.get(key, 0) for key in self._keys()], dtype=np.int64)
+
+    def _tells_totals_alone(self, other: "Tally") -> bool:
+        """Say whether all kinds of both differ in their totals alone, which is faster."""
+        if not (self.totals.size and other.totals.size):
+            return False
+        sizes, given = self.sizes[0], min(self.totals[0], other.totals[0]) != ANY_TOTAL
+        return bool(given and all(np.all(each.sizes == sizes) for each in (self, other)))
+
+    def _histogram(self) -> Ints:
+        """Return the numbers of columns of kinds that differ in their totals alone."""
+        numbers = np.zeros(int(self.sizes[0].sum()) + 1, dtype=np.int64)
+        numbers[self.totals] = self.n_columns
+        return numbers
 
     def _keys(self) -> list[tuple[int, ...]]:
         return [tuple(row) for row in np.column_stack([self.sizes, self.totals]).tolist()]
