@@ -141,7 +141,7 @@ def test_vectors_near_are_those_within_reach(share):
 def test_the_number_of_vectors_is_known_beforehand(sizes):
     for reach in (1.0, 4.0):
         number = vectors_near(sizes, 0.4, reach).shape[1]
-        assert 0.6 * number < n_near(sizes, reach) < 1.6 * number
+        assert 0.6 * number < n_near(sizes, reach, 0.4) < 1.6 * number
 
 
 def test_what_is_too_much_is_not_summed():
