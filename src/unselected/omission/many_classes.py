@@ -41,7 +41,7 @@ from unselected.omission.several_classes import SeveralClasses
 # Nodes of theta for a block: some, and more for each standard deviation of logit(theta). Fewer are
 # enough for few digits, and for the small differences between exact and smoothed sums.
 _USUAL, _MOST_NODES = (4.0, 36.0), 24
-_ROUGH, _OF_DIFFERENCES = (2.0, 8.0), (1.5, 12.0)
+_ROUGH, _OF_DIFFERENCES = (2.0, 8.0), (-2.0, 26.0)
 _FINER = 2
 # More frequencies leave an error of at most about this part of the difference that they make.
 _OF_ERROR = 0.25
@@ -256,7 +256,7 @@ class _ThetaRule:
         deviation = float(np.sqrt(share @ (places - share @ places) ** 2))
         # The smaller the effect of theta, the fewer digits of it are needed.
         digits = 1.0 - np.log10(min(related, 1.0)) / np.log10(_UNRELATED)
-        number = 1.0 + digits * min(least + slope * deviation, float(_MOST_NODES))
+        number = 1.0 + digits * min(max(least + slope * deviation, 0.0), float(_MOST_NODES))
         # Not many times as many: polynomials of such high degrees would lose digits.
         return int(np.ceil(number)) + _FINER * (self.refinement - 1)
 
