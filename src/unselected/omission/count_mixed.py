@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import ceil, floor, sqrt
+from math import ceil, factorial, floor, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,13 @@ from scipy.fft import next_fast_len
 from unselected._typing import Floats
 from unselected.omission.count_pairs import CutBounds, n_near
 from unselected.omission.count_transform import CountTransform, OmittedPart
-from unselected.omission.count_vectors import Counts, squares_fit, vectors_near
+from unselected.omission.count_vectors import Counts, squares_fit, squares_of, vectors_near
 from unselected.omission.total_blocks import Lattice, TotalBlock
 
 # Classes whose vectors are enumerated, at most.
 _MOST_CLASSES = 4
-# Complex numbers of the transform for a node of theta, at most, 16 bytes each, and probabilities
-# that are looked up, 4 bytes each.
-_MOST_NUMBERS, _MOST_LOOK_UPS = 1.5e7, 3e7
+# Bytes, at most: of a number of the transform, and of a probability that is looked up.
+_MOST_BYTES, _BYTES_OF_NUMBER, _BYTES_OF_LOOK_UP = 5e8, 24.0, 4.0
 # To look up a cumulated probability takes about as long as so many points of a transform.
 _LOOK_UP = 4.0
 
@@ -70,7 +69,8 @@ class CountMixed:
     def is_possible(self) -> bool:
         """Whether memory is enough."""
         numbers = self._reach / float(self._lattice.step) * self._n_totals
-        return numbers <= _MOST_NUMBERS and self._n_look_ups <= _MOST_LOOK_UPS
+        needed = _BYTES_OF_NUMBER * numbers + _BYTES_OF_LOOK_UP * self._n_look_ups
+        return needed <= _MOST_BYTES
 
     @property
     def n_points(self) -> float:
@@ -87,7 +87,9 @@ class CountMixed:
 
     @cached_property
     def _n_look_ups(self) -> float:
-        return n_near(self.few, self._reach, self.block.centre) * self.block.totals.size
+        n_orders = prod(factorial(k) for k in Counter(self.few).values())
+        n_vectors = n_near(self.few, self._reach, self.block.centre) / n_orders
+        return n_vectors * self.block.totals.size
 
     @cached_property
     def _lattice(self) -> Lattice:
@@ -124,12 +126,12 @@ class CountMixed:
         n_nodes = len(next(iter(pmfs.values())))
         at_most = np.zeros((n_nodes, self.block.totals.size))
         none = np.zeros_like(at_most)
-        ones = vectors_near(self.few, self.block.centre, self._reach)
+        ones, orders = _in_order(self.few, vectors_near(self.few, self.block.centre, self._reach))
         if ones.size:
             places = self._places(ones)
             for node in range(n_nodes):
                 own = {n: pmf[node] for n, pmf in pmfs.items()}
-                weights = np.ones(ones.shape[1])
+                weights = orders.copy()
                 for n, row in zip(self.few, ones, strict=True):
                     weights *= own[n][row]
                 cumulated = self._transform.cumulated(own).ravel()
@@ -144,7 +146,7 @@ class CountMixed:
         first = np.array([int(lattice.first(m) * unit) for m in block.totals.tolist()])
         totals, squares = ones.sum(axis=0, dtype=np.int64), np.zeros(ones.shape[1], dtype=np.int64)
         for n, row in zip(self.few, ones, strict=True):
-            squares += unit // n * row.astype(np.int64) ** 2
+            squares += squares_of(n, row, unit)
         places = []
         for m in self.block.totals.tolist():
             rows = m - totals - int(block.totals[0])
@@ -154,6 +156,25 @@ class CountMixed:
             values = np.where(rows == known, np.clip(steps + 1, 0, length - 1), 0)
             places.append((known * length + values).astype(np.int32))
         return places
+
+
+def _in_order(sizes: tuple[int, ...], ones: Counts) -> tuple[Counts, Floats]:
+    """Return the vectors with counts of equal classes in order, and their numbers of orders.
+
+    >>> ones, orders = _in_order((4, 4, 5), np.array([[0, 1, 1], [1, 0, 1], [2, 2, 2]], np.int16))
+    >>> ones.T.tolist(), orders.tolist()
+    ([[0, 1, 2], [1, 1, 2]], [2.0, 1.0])
+    """
+    for g in range(1, len(sizes)):
+        if sizes[g] == sizes[g - 1]:
+            ones = ones[:, ones[g - 1] <= ones[g]]
+    orders, same, equal = np.ones(ones.shape[1]), np.ones(ones.shape[1]), 1
+    for g in range(1, len(sizes)):
+        is_equal = sizes[g] == sizes[g - 1]
+        equal = equal + 1 if is_equal else 1
+        same = np.where(is_equal & (ones[g] == ones[g - 1]), same + 1.0, 1.0)
+        orders *= equal / same
+    return ones, orders
 
 
 def _divisions(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -8,9 +8,8 @@ from functools import cached_property, lru_cache
 from unselected.numerics.kernels import can_compile
 from unselected.numerics.quadrature import theta_nodes
 from unselected.omission.count_mixed import CountMixed
-from unselected.omission.count_pairs import CountPairs, CutBounds, pair_work
+from unselected.omission.count_pairs import MOST_VECTORS_ALONE, CountPairs, CutBounds, pair_work
 from unselected.omission.count_transform import CountTransform
-from unselected.omission.count_vectors import squares_fit
 from unselected.omission.several_classes import n_sums
 from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divided
 
@@ -23,7 +22,7 @@ _MOST_PAIRS, _MOST_COMPILED_PAIRS = 1e8, 4e8
 # The same for a value of alpha where exact sums are compared with smoothed ones: there are few such
 # values, and few nodes of theta. Points are those of a block and a node of theta.
 _MOST_FINER_PAIRS, _MOST_COMPILED_FINER_PAIRS = 5e7, 4e8
-_MOST_MIXED_POINTS, _MOST_FINER_POINTS, _MOST_FINER_FREQUENCIES = 3e8, 2e7, 1 << 14
+_MOST_MIXED_POINTS, _MOST_FINER_POINTS, _MOST_FINER_FREQUENCIES = 5e8, 2e7, 1 << 14
 # Squared half widths of blocks, for transforms and for pairs. Wider blocks have more totals, and
 # longer transforms or more vectors for each.
 _WIDTH, _WIDTH_FOR_PAIRS, _WIDTH_FOR_FINER_PAIRS = 0.33, 0.06, 0.01
@@ -79,7 +78,8 @@ class Plan:
         """
         bounds = CutBounds.of(self.sizes, self.cut)
         most = self.share * (_MOST_COMPILED_FINER_PAIRS if can_compile() else _MOST_FINER_PAIRS)
-        left, found = most, []
+        left = most
+        found: list[list[Sums]] = []
         for each in transforms:
             mixed = CountMixed.of(each.block, self.sizes, bounds)
             if mixed is not None and mixed.n_points <= self.share * _MOST_MIXED_POINTS:
@@ -88,7 +88,7 @@ class Plan:
             first, last = int(each.block.totals[0]), int(each.block.totals[-1])
             parts: list[Sums] = []
             for block in _blocks(self._sorted, self.cut, first, _WIDTH_FOR_FINER_PAIRS, last):
-                left -= pair_work(block, self.sizes)
+                left -= pair_work(block, self.sizes, MOST_VECTORS_ALONE)
                 if left < 0.0:
                     break
                 parts.append(CountPairs(block, self.sizes, bounds, most))
@@ -160,8 +160,6 @@ class Plan:
     def n_few(self) -> int:
         """The largest total whose vectors of counts are summed one by one."""
         few, half = 0, sum(self.sizes) // 2
-        if not squares_fit(self.sizes):
-            return 0
         while few < half - 1 and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
             few += 1
         return few
