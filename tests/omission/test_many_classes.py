@@ -10,6 +10,7 @@ from unselected.numerics.beta_binomial_integral import ROUGH
 from unselected.omission import count_plan, count_transform
 from unselected.omission.count_plan import Plan
 from unselected.omission.count_transform import CountTransform
+from unselected.omission.count_vectors import squares_fit
 from unselected.omission.many_classes import ManyClasses
 from unselected.omission.several_classes import SeveralClasses
 from unselected.omission.total_blocks import Lattice
@@ -130,11 +131,12 @@ def test_more_classes_than_can_be_enumerated_against_simulation(sizes, n_drawn):
 
 
 def test_sizes_whose_squares_would_overflow():
-    """64 bits do not hold the product of these primes times n: rare features are smoothed too."""
+    """64 bits do not hold the product of these primes times n: squares are rounded."""
     primes, u, rng = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73), 0.01, np.random.default_rng(0)
     primes = (*primes, 79, 83)
     cut, n = Fraction(1, 40), np.array(primes)[:, np.newaxis]
-    assert Plan(primes, cut).n_few == 0
+    assert not squares_fit(primes)
+    assert Plan(primes, cut).n_few > 10
     found = ManyClasses(primes, cut, 1, by_total=True).at(u)
     # Small rates are drawn more often than uniform ones would be, and count less.
     theta = rng.beta(1.0, 40.0, size=400_000)

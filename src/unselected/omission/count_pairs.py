@@ -10,7 +10,7 @@ cut. All vectors enter exactly, whatever the sizes of the classes.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from math import exp, inf, lcm, lgamma, log, pi, sqrt
+from math import ceil, floor, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,24 +23,27 @@ from unselected.omission.count_vectors import (
     Counts,
     SortedVectors,
     last_squares,
-    squares_fit,
+    unit_of,
     vectors_near,
 )
 from unselected.omission.total_blocks import TotalBlock
 
-# Vectors of a part, at most: some 200 MB for each block that is summed at the same time.
-_MOST_VECTORS = 5 << 18
+# Vectors of a part, at most: some 200 MB for each block that is summed at the same time, and for
+# one that is summed alone.
+_MOST_VECTORS, MOST_VECTORS_ALONE = 5 << 18, 5 << 19
 # A vector of a part takes about as long as so many pairs.
 _VECTOR_WORK = 6.0
 # Nodes of theta whose probabilities are held at the same time.
 _NODES_TOGETHER = 6
+# How finely R is rounded to count vectors roughly.
+_PARTS_OF_REACH = 64
 # Counts are integers of 16 bits.
 _LARGEST_CLASS = (1 << 15) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class CutBounds:
-    """The largest Q below the cut and at most at it, for each total, in units of 1 / unit."""
+    """The largest Q below the cut and at most at it, for each total; Q = 1 is ``unit`` units."""
 
     unit: int
     below: Ints
@@ -49,7 +52,7 @@ class CutBounds:
     @classmethod
     def of(cls, sizes: tuple[int, ...], cut: Fraction) -> "CutBounds":
         """Return the bounds of all totals, 0 to n."""
-        unit = lcm(*sizes)
+        unit = unit_of(sizes)
         return cls(unit, *last_squares(sizes, cut, unit))
 
 
@@ -100,7 +103,7 @@ class CountPairs:
 
     @cached_property
     def _divided(self) -> list[tuple[int, ...]]:
-        return divided(self.sizes, self._reach)
+        return divided(self.sizes, self._reach, self.block.centre)
 
     def _sorted(self, sizes: tuple[int, ...], ones: Counts) -> SortedVectors:
         return SortedVectors.of(sizes, ones, np.ones(ones.shape[1]), self.bounds.unit)
@@ -197,35 +200,44 @@ class _Weighed:
         return np.asarray(np.add.reduceat(terms, within.starts, axis=0))
 
 
-def divided(sizes: tuple[int, ...], reach: float) -> list[tuple[int, ...]]:
+def divided(sizes: tuple[int, ...], reach: float, share: float) -> list[tuple[int, ...]]:
     """Return the sizes of the two parts that have fewest vectors; the first has fewer."""
     ordered = tuple(sorted(sizes))
-    splits = [[ordered[:g], ordered[g:]] for g in range(1, len(ordered))]
-    best = min(splits, key=lambda split: sum(n_near(part, reach) for part in split))
-    return sorted(best, key=lambda part: n_near(part, reach))
+    orders = {ordered, ordered[::2] + ordered[1::2]}
+    splits = [(each[:g], each[g:]) for each in sorted(orders) for g in range(1, len(sizes))]
+    numbers = [[n_near(part, reach, share) for part in split] for split in splits]
+    best = min(range(len(splits)), key=lambda i: sum(numbers[i]))
+    first, second = splits[best]
+    return [first, second] if numbers[best][0] <= numbers[best][1] else [second, first]
 
 
-def n_near(sizes: tuple[int, ...], reach: float) -> float:
-    """Return about how many vectors of counts there are up to a reach: a volume, or all.
+def n_near(sizes: tuple[int, ...], reach: float, share: float) -> float:
+    """Return about how many vectors of counts there are up to a reach around a share of ones.
 
     >>> sizes, reach = (70, 80, 90), 3.0
-    >>> bool(abs(n_near(sizes, reach) / vectors_near(sizes, 0.5, reach).shape[1] - 1.0) < 0.2)
+    >>> bool(abs(n_near(sizes, reach, 0.5) / vectors_near(sizes, 0.5, reach).shape[1] - 1.0) < 0.1)
     True
     """
-    G = len(sizes)
-    # A quarter of a step more in all directions: few vectors are more than the volume says.
-    radius = sqrt(reach) + 0.25 * sqrt(sum(1.0 / n for n in sizes) / G)
-    of_ball = 0.5 * G * log(pi) - lgamma(0.5 * G + 1.0) + G * log(radius)
-    volume = of_ball + 0.5 * sum(map(log, sizes))
-    return exp(min(volume, sum(log(n + 1.0) for n in sizes)))
+    # How many vectors have each R, which is rounded to parts of the reach.
+    numbers, parts = np.ones(1), _PARTS_OF_REACH / max(reach, 1e-9)
+    for n in sizes:
+        half, middle = sqrt(n * (reach + 1e-9)) + 1.0, n * share
+        counts = np.arange(max(0, floor(middle - half)), min(n, ceil(middle + half)) + 1)
+        places = np.rint((counts - middle) ** 2 / n * parts)
+        own = np.bincount(places[places <= _PARTS_OF_REACH].astype(np.intp), minlength=1)
+        numbers = np.convolve(numbers, own)[: _PARTS_OF_REACH + 1]
+    return float(numbers.sum())
 
 
-def pair_work(block: TotalBlock, sizes: tuple[int, ...]) -> float:
+def pair_work(
+    block: TotalBlock, sizes: tuple[int, ...], most_vectors: int = _MOST_VECTORS
+) -> float:
     """Return about how many pairs of a block are summed; infinite where that is not possible."""
-    if max(sizes) > _LARGEST_CLASS or not squares_fit(sizes):
+    if max(sizes) > _LARGEST_CLASS:
         return inf
     reach = float(block.reach.max())
-    first, second = (n_near(part, reach) for part in divided(sizes, reach))
-    if second > _MOST_VECTORS:
+    parts = divided(sizes, reach, block.centre)
+    first, second = (n_near(part, reach, block.centre) for part in parts)
+    if second > most_vectors:
         return inf
     return first * block.totals.size + _VECTOR_WORK * (first + second)

@@ -1,14 +1,15 @@
 """Which sums give the omission probability in many classes, and how much work they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from unselected.numerics.kernels import can_compile
 from unselected.numerics.quadrature import theta_nodes
-from unselected.omission.count_pairs import CountPairs, CutBounds, pair_work
+from unselected.omission.count_mixed import CountMixed
+from unselected.omission.count_pairs import MOST_VECTORS_ALONE, CountPairs, CutBounds, pair_work
 from unselected.omission.count_transform import CountTransform
-from unselected.omission.count_vectors import squares_fit
 from unselected.omission.several_classes import n_sums
 from unselected.omission.total_blocks import Lattice, TotalBlock, block_of, divided
 
@@ -18,9 +19,13 @@ MOST_EXACT_POINTS, MOST_POINTS, _MOST_ROUGH_POINTS = 1.5e8, 6e7, 1e7
 # Pairs of vectors for one value of alpha, at most, by numpy and by compiled loops. A second has
 # some 2e7 and 1e8 on one core.
 _MOST_PAIRS, _MOST_COMPILED_PAIRS = 1e8, 4e8
+# The same for a value of alpha where exact sums are compared with smoothed ones: there are few such
+# values, and few nodes of theta. Points are those of a block and a node of theta.
+_MOST_FINER_PAIRS, _MOST_COMPILED_FINER_PAIRS = 5e7, 4e8
+_MOST_MIXED_POINTS, _MOST_FINER_POINTS, _MOST_FINER_FREQUENCIES = 5e8, 2e7, 1 << 14
 # Squared half widths of blocks, for transforms and for pairs. Wider blocks have more totals, and
 # longer transforms or more vectors for each.
-_WIDTH, _WIDTH_FOR_PAIRS = 0.33, 0.06
+_WIDTH, _WIDTH_FOR_PAIRS, _WIDTH_FOR_FINER_PAIRS = 0.33, 0.06, 0.01
 # The fewest frequencies with which the law may be smoothed, and the most that pay.
 FEWEST_FREQUENCIES, _MOST_FREQUENCIES = 128, 1024
 # Nodes of theta for a block, for estimates of the work.
@@ -29,6 +34,9 @@ _USUAL_NODES = 6.0
 _MOST_RARE_SUMS = 1 << 19
 # Numbers of the table P(m | theta), at most.
 _MOST_NUMBERS = 1 << 25
+
+
+Sums = CountTransform | CountPairs | CountMixed
 
 
 @dataclass(frozen=True)
@@ -49,18 +57,56 @@ class Plan:
 
     def transforms(self, most: int, first: int = 1) -> list[CountTransform]:
         """Return the transforms of blocks of totals from a first one to n / 2."""
-        blocks = _blocks(tuple(sorted(self.sizes)), self.cut, first, _WIDTH)
+        blocks = _blocks(self._sorted, self.cut, first, _WIDTH)
         return [CountTransform(block, self.sizes, most) for block in blocks]
 
     @cached_property
     def _narrow(self) -> list[TotalBlock]:
-        return _blocks(tuple(sorted(self.sizes)), self.cut, 1, _WIDTH_FOR_PAIRS)
+        return _blocks(self._sorted, self.cut, 1, _WIDTH_FOR_PAIRS)
 
     @property
     def pairs(self) -> list[CountPairs]:
         """The sums over pairs of vectors, for blocks of totals from 1 to n / 2."""
         bounds = CutBounds.of(self.sizes, self.cut)
         return [CountPairs(block, self.sizes, bounds, self.n_pairs) for block in self._narrow]
+
+    def finer(self, transforms: Sequence[Sums]) -> list[list[Sums]]:
+        """Return exact sums for the totals of some transforms, or finer ones where these are slow.
+
+        Vectors of a few classes are summed where the others have few values of the score; else
+        pairs of vectors for the smallest totals, and more frequencies for others.
+        """
+        bounds = CutBounds.of(self.sizes, self.cut)
+        most = self.share * (_MOST_COMPILED_FINER_PAIRS if can_compile() else _MOST_FINER_PAIRS)
+        left = most
+        found: list[list[Sums]] = []
+        for each in transforms:
+            mixed = CountMixed.of(each.block, self.sizes, bounds)
+            if mixed is not None and mixed.n_points <= self.share * _MOST_MIXED_POINTS:
+                found.append([mixed])
+                continue
+            first, last = int(each.block.totals[0]), int(each.block.totals[-1])
+            parts: list[Sums] = []
+            for block in _blocks(self._sorted, self.cut, first, _WIDTH_FOR_FINER_PAIRS, last):
+                left -= pair_work(block, self.sizes, MOST_VECTORS_ALONE)
+                if left < 0.0:
+                    break
+                parts.append(CountPairs(block, self.sizes, bounds, most))
+                first = int(block.totals[-1]) + 1
+            if first <= last:
+                parts.append(self._finer_transform(first, last))
+            found.append(parts)
+        return found
+
+    def _finer_transform(self, first: int, last: int) -> CountTransform:
+        (block,) = _block_list(self._sorted, self.cut, [(first, last)])
+        one = CountTransform(block, self.sizes, 1)
+        affordable = int(self.share * 2.0 * _MOST_FINER_POINTS / one.n_points)
+        return CountTransform(block, self.sizes, min(affordable, _MOST_FINER_FREQUENCIES))
+
+    @property
+    def _sorted(self) -> tuple[int, ...]:
+        return tuple(sorted(self.sizes))
 
     @cached_property
     def n_pairs(self) -> float:
@@ -114,15 +160,21 @@ class Plan:
     def n_few(self) -> int:
         """The largest total whose vectors of counts are summed one by one."""
         few, half = 0, sum(self.sizes) // 2
-        if not squares_fit(self.sizes):
-            return 0
         while few < half - 1 and n_sums(self.sizes, few + 1) <= self.share * _MOST_RARE_SUMS:
             few += 1
         return few
 
 
 @lru_cache(maxsize=16)
-def _blocks(sizes: tuple[int, ...], cut: Fraction, first: int, width: float) -> list[TotalBlock]:
+def _blocks(
+    sizes: tuple[int, ...], cut: Fraction, first: int, width: float, last: int | None = None
+) -> list[TotalBlock]:
     """Return blocks of totals, which take a while where there are many."""
+    return _block_list(sizes, cut, divided(sum(sizes), cut, first, width, last))
+
+
+def _block_list(
+    sizes: tuple[int, ...], cut: Fraction, ends: list[tuple[int, int]]
+) -> list[TotalBlock]:
     lattice = Lattice(sizes)
-    return [block_of(lattice, cut, *ends) for ends in divided(sum(sizes), cut, first, width)]
+    return [block_of(lattice, cut, *each) for each in ends]

@@ -18,7 +18,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import fft, ifft
+from scipy.fft import fft, ifft, irfft
 
 from unselected._typing import Floats
 from unselected.omission.total_blocks import TotalBlock
@@ -108,6 +108,33 @@ class CountTransform:
                     sums[i, node] += np.einsum("jm,jm->m", part, law).real
         at_cut = np.where(block.is_tie, sums[1] / block.n_steps, 0.0)
         return OmittedPart(sums[0], at_cut, sums[2])
+
+    @property
+    def n_values(self) -> int:
+        """The number of values of R whose probabilities `cumulated` returns."""
+        return self.block.n_steps // 2
+
+    def cumulated(self, pmfs: dict[int, Floats]) -> Floats:
+        """Return P(R at most each value, and m) for one node of theta, shape (m, 1 + values).
+
+        The values begin with the reach of each total, below which nothing must be possible. Before
+        them there is a 0. All values of the lattice have to be resolved.
+        """
+        block = self.block
+        damped = {
+            n: pmf[block.within(n)] * np.exp(-self._damping * block.distances(n))
+            for n, pmf in pmfs.items()
+        }
+        law = np.empty((self.n_frequencies + 1, block.totals.size), dtype=np.complex128)
+        for frequencies, chirps, ends in self._chunks():
+            some = slice(int(frequencies[0]), int(frequencies[-1]) + 1)
+            law[some] = np.conj(self._law(damped, chirps) * ends[0])
+        growth = np.exp(self._damping * block.step * np.arange(self.n_values))
+        sums = np.zeros((block.totals.size, 1 + self.n_values))
+        for i in range(block.totals.size):
+            own = irfft(law[:, i], block.n_steps)[: self.n_values]
+            np.cumsum(own * growth, out=sums[i, 1:])
+        return sums
 
     def _law(self, damped: dict[int, Floats], chirps: dict[int, Complexes]) -> Complexes:
         """Return the transform in R of the law of R and m, at the totals, (frequencies, m)."""

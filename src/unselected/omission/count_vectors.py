@@ -1,6 +1,9 @@
 """Vectors of counts of several classes: all of them, or those near to a centre, and their Q.
 
 Q = sum of I_g^2 / n_g over the classes. In units of 1 / lcm of the class sizes it is an integer.
+Where 64 bits do not hold that, the unit is the smallest possible one and each square is rounded
+downwards. Vectors whose Q is above a bound by less than G of these units, 1e-13 of Q or less, then
+count as at most there: they have no probability worth mentioning.
 """
 
 from collections import Counter
@@ -42,7 +45,7 @@ class SortedVectors:
         totals = ones.sum(axis=0, dtype=np.int32)
         squares = np.zeros(totals.size, dtype=np.int64)
         for n, row in zip(sizes, ones, strict=True):
-            squares += unit // n * row.astype(np.int64) ** 2
+            squares += squares_of(n, row, unit)
         order = np.lexsort((squares, totals))
         # One after the other, so that what is not sorted yet is not kept longer than necessary.
         ones = ones[:, order]
@@ -66,15 +69,31 @@ def squares_fit(sizes: tuple[int, ...]) -> bool:
     return lcm(*sizes) * sum(sizes) <= _LARGEST_SQUARE
 
 
+def unit_of(sizes: tuple[int, ...]) -> int:
+    """Return how many units Q = 1 is.
+
+    >>> unit_of((4, 6)), unit_of((97, 101, 103, 107, 109, 113, 127, 131, 137, 139)) > 10**15
+    (12, True)
+    """
+    return lcm(*sizes) if squares_fit(sizes) else _LARGEST_SQUARE // sum(sizes)
+
+
+def squares_of(n: int, ones: Counts, unit: int) -> Ints:
+    """Return I^2 / n in these units, rounded downwards."""
+    squares = ones.astype(np.int64) ** 2
+    return np.asarray(unit // n * squares + unit % n * squares // n)
+
+
 def last_squares(sizes: tuple[int, ...], cut: Fraction, unit: int) -> tuple[Ints, Ints]:
     """Return the largest Q below the cut on R^2, and at most at it, in these units, by total."""
     n, below, at_most = sum(sizes), [], []
+    rounded = len(sizes) if unit % lcm(*sizes) else 0
     for m in range(n + 1):
         bound = unit * (cut * m + (1 - cut) * Fraction(m * m, n))
         at_most.append(bound.numerator // bound.denominator)
         # Constant features have R^2 = 0 whatever the bound says.
         constant = m in (0, n) and cut > 0
-        below.append(at_most[-1] if constant else ceil(bound) - 1)
+        below.append(at_most[-1] if constant else ceil(bound) - 1 - rounded)
     return np.array(below), np.array(at_most)
 
 

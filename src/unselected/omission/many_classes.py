@@ -32,16 +32,19 @@ from unselected.columns.blocks import in_threads
 from unselected.numerics.beta_binomial import log_pmf_table
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre, gauss_rule
-from unselected.omission.count_pairs import CountPairs
-from unselected.omission.count_plan import Plan
+from unselected.omission.count_plan import Plan, Sums
 from unselected.omission.count_tables import Omission
-from unselected.omission.count_transform import CountTransform, typical_error
+from unselected.omission.count_transform import typical_error
+from unselected.omission.differences import Difference, Differences
 from unselected.omission.several_classes import SeveralClasses
 
-# Nodes of theta for a block: some, and more for each standard deviation of logit(theta).
-_NODES, _PER_DEVIATION, _MOST_NODES = 4.0, 36.0, 24
-_ROUGH_NODES, _ROUGH_PER_DEVIATION = 2.0, 8.0
+# Nodes of theta for a block: some, and more for each standard deviation of logit(theta). Fewer are
+# enough for few digits, and for the small differences between exact and smoothed sums.
+_USUAL, _MOST_NODES = (4.0, 36.0), 24
+_ROUGH, _OF_DIFFERENCES = (2.0, 8.0), (-2.0, 26.0)
 _FINER = 2
+# More frequencies leave an error of at most about this part of the difference that they make.
+_OF_ERROR = 0.25
 # Where n / alpha is below this, nothing depends on theta; up to 1 fewer nodes are enough.
 _UNRELATED = 1e-10
 # Parts of P(theta | m) that are left out.
@@ -92,17 +95,24 @@ class ManyClasses:
         plan, self._few = Plan(sizes, cut, share), 0
         most = plan.n_frequencies if most_frequencies is None else most_frequencies
         self._rough = plan.transforms(min(most, plan.n_rough_frequencies))
-        self._blocks: Sequence[CountTransform | CountPairs] = plan.transforms(most)
+        self._blocks: Sequence[Sums] = plan.transforms(most)
+        self._finer: list[list[Sums]] = []
         if most_frequencies is None and plan.sums_pairs:
             self._blocks = plan.pairs
         elif not self.is_exact:
             self._few = plan.n_few
             self._blocks = plan.transforms(most, self._few + 1)
+            if most_frequencies is None:
+                self._finer = plan.finer(self._blocks)
 
     @property
     def is_exact(self) -> bool:
         """Whether nothing is smoothed."""
         return all(each.is_exact for each in self._blocks)
+
+    @cached_property
+    def _differences(self) -> Differences:
+        return Differences(self._n / len(self._sizes), self._difference)
 
     @cached_property
     def _rare(self) -> SeveralClasses:
@@ -123,6 +133,9 @@ class ManyClasses:
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("at_most", "at_cut", "error")
         )
+        if exactly and self._finer:
+            found = self._differences.at(u, 1.0 - at_most)
+            at_most, error = at_most + found.value, found.error
         sums = np.stack([at_most - at_cut, at_cut, 1.0 - at_most])
         before = np.array([[1.0], [0.0], [0.0]] if self._cut > 0 else [[0.0], [1.0], [0.0]])
         if exactly and self._few:
@@ -152,12 +165,10 @@ class ManyClasses:
         spread = np.sqrt(np.sum(each[: self._n // 2 + 1] ** 2))
         return replace(Omission.of_sums(overall, np.zeros(1)), error=np.array([spread]))
 
-    def _given(
-        self, sums: CountTransform | CountPairs, rule: "_ThetaRule", *, rough: bool
-    ) -> _Given:
+    def _given(self, sums: Sums, rule: "_ThetaRule", *, rough: bool) -> _Given:
         """Return the probabilities given the totals of a block."""
         block = sums.block
-        nodes, weights = rule.nodes_for(block.totals, rough=rough)
+        nodes, weights = rule.nodes_for(block.totals, _ROUGH if rough else _USUAL)
         tilted = _Tilted.of(self._sizes, nodes, rule.u, float(np.mean(block.totals)))
         part = sums.omitted(tilted.pmfs)
         total = tilted.of_totals(block.totals)
@@ -166,6 +177,29 @@ class ManyClasses:
             for each in (part.at_most, part.at_cut, part.difference)
         )
         return _Given(at_most, at_cut, typical_error(difference))
+
+    def _difference(self, u: float) -> tuple[Floats, Difference]:
+        """Return P(selected), smoothed, and what finer sums add to P(omitted), given totals."""
+        rule, parts = _ThetaRule.of(self._sizes, u, EXACT, self._refinement), []
+        for sums, finer in zip(self._blocks, self._finer, strict=True):
+            totals = sums.block.totals
+            nodes, weights = rule.nodes_for(totals, _OF_DIFFERENCES)
+            tilted = _Tilted.of(self._sizes, nodes, u, float(np.mean(totals)))
+            weights = weights / tilted.of_totals(totals)
+            smoothed, stop = sums.omitted(tilted.pmfs).at_most, 0
+            for each in finer:
+                start, stop = stop, stop + each.block.totals.size
+                part, own = each.omitted(tilted.pmfs), weights[:, start:stop]
+                about, exact, doubt = (
+                    np.einsum("im,im->m", own, few)
+                    for few in (smoothed[:, start:stop], part.at_most, part.difference)
+                )
+                value, error = exact - about, np.zeros(exact.size)
+                if not each.is_exact:
+                    error = np.maximum(typical_error(doubt), typical_error(value) * _OF_ERROR)
+                parts.append((1.0 - about, value, error))
+        selected, value, error = map(np.concatenate, zip(*parts, strict=True))
+        return selected, Difference(value, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,31 +232,31 @@ class _ThetaRule:
         """P(m) of the totals up to n / 2."""
         return np.asarray(self.weights @ self.given_theta)
 
-    def nodes_for(self, totals: Ints, *, rough: bool) -> tuple[Floats, Floats]:
-        """Return few nodes of theta for some totals, and their weights given each, (nodes, m)."""
+    def nodes_for(self, totals: Ints, number: tuple[float, float]) -> tuple[Floats, Floats]:
+        """Return few nodes of theta for some totals, and their weights given each, (nodes, m).
+
+        ``number`` says how many: some, and more for each standard deviation.
+        """
         density = self.given_theta[:, totals] / self.totals[totals]
         density = np.where(density < _NEGLIGIBLE * density.max(), 0.0, density)
         density = density * self.weights[:, np.newaxis]
         mean = density.mean(axis=1)
         some = mean > 1e-5 * _NEGLIGIBLE * mean.max()
         places, mean, density = logit(self.theta[some]), mean[some], density[some]
-        few, _ = gauss_rule(places, np.log(mean), self._n_nodes(places, mean, rough=rough))
+        few, _ = gauss_rule(places, np.log(mean), self._n_nodes(places, mean, *number))
         weights = _lagrange(few, places) @ density
         return expit(few), weights / weights.sum(axis=0)
 
-    def _n_nodes(self, places: Floats, weights: Floats, *, rough: bool) -> int:
+    def _n_nodes(self, places: Floats, weights: Floats, least: float, slope: float) -> int:
         """Return a number of nodes that is enough for a law of logit(theta)."""
         related = max(self.sizes) * self.u
         if related <= _UNRELATED:
             return 1
         share = weights / weights.sum()
         deviation = float(np.sqrt(share @ (places - share @ places) ** 2))
-        least, slope = _NODES, _PER_DEVIATION
-        if rough:
-            least, slope = _ROUGH_NODES, _ROUGH_PER_DEVIATION
         # The smaller the effect of theta, the fewer digits of it are needed.
         digits = 1.0 - np.log10(min(related, 1.0)) / np.log10(_UNRELATED)
-        number = 1.0 + digits * min(least + slope * deviation, float(_MOST_NODES))
+        number = 1.0 + digits * min(max(least + slope * deviation, 0.0), float(_MOST_NODES))
         # Not many times as many: polynomials of such high degrees would lose digits.
         return int(np.ceil(number)) + _FINER * (self.refinement - 1)
 

@@ -18,7 +18,6 @@ such classes one is enumerated, and counted as often as there are orders.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,13 @@ from unselected.numerics.beta_binomial import pmf_tables, windows
 from unselected.numerics.beta_binomial_integral import EXACT, Accuracy, n_nodes
 from unselected.numerics.quadrature import gauss_legendre
 from unselected.omission.count_tables import Omission
-from unselected.omission.count_vectors import SortedVectors, last_squares, n_vectors, vectors
+from unselected.omission.count_vectors import (
+    SortedVectors,
+    last_squares,
+    n_vectors,
+    unit_of,
+    vectors,
+)
 
 # Sums for one node of theta, at most: minutes for a fit, and some 400 MB.
 MOST_SUMS = 1 << 25
@@ -111,7 +116,7 @@ class SeveralClasses:
         most: int | None = None,
     ) -> None:
         self._sizes, self._refinement, self._by_total = sizes, refinement, by_total
-        self._most, unit = most, lcm(*sizes)
+        self._most, unit = most, unit_of(sizes)
         first, second = _divided(sizes, most)
         self._first, self._second = (_Part.enumerated(part, unit, most) for part in (first, second))
         below, at_most = last_squares(sizes, cut, unit)

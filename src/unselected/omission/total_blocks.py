@@ -56,6 +56,19 @@ class Lattice:
         place = (bound - offset) / self.step
         return offset + (place.numerator // place.denominator) * self.step, place.denominator == 1
 
+    def first(self, m: int) -> Fraction:
+        """Return the smallest value that is not impossible for a total: R is not negative."""
+        offset = Fraction(m if self.is_even else 0, self.unit)
+        return offset + ceil((Fraction(m * m, sum(self.sizes)) - offset) / self.step) * self.step
+
+    def centre(self, middle: Fraction, n_lags: int) -> Fraction:
+        """Move a centre a little, so that totals a period apart share a lattice."""
+        if self.unit >= _FINEST:
+            return middle
+        scale = 2 * self.unit * n_lags
+        place = round(middle * scale)
+        return Fraction(place + (self.is_even and (place - n_lags) % 2), scale)
+
 
 @dataclass(frozen=True, eq=False)
 class TotalBlock:
@@ -119,11 +132,7 @@ def block_of(lattice: Lattice, cut: Fraction, first: int, last: int) -> TotalBlo
     widest = min(2.0 * sqrt(period * largest) + 3.0, largest + 1.0)
     needed = max(0.5 * (last - first) + sqrt(n * bound) + 3.0, widest)
     n_lags = next_fast_len(ceil(needed))
-    centre = middle
-    if lattice.unit < _FINEST:
-        scale = 2 * lattice.unit * n_lags
-        place = round(middle * scale)
-        centre = Fraction(place + (lattice.is_even and (place - n_lags) % 2), scale)
+    centre = lattice.centre(middle, n_lags)
     ends = [_distance(Q, m, centre, n) for m, (Q, _) in zip(totals, found, strict=True)]
     least = []
     for m, end in zip(totals, ends, strict=True):
@@ -145,8 +154,10 @@ def _distance(Q: Fraction, m: int, x: Fraction, n: int) -> Fraction:
     return Q - 2 * x * m + n * x * x
 
 
-def divided(n: int, cut: Fraction, first: int, width: float) -> list[tuple[int, int]]:
-    """Return first and last totals of blocks, from a first total to n / 2.
+def divided(
+    n: int, cut: Fraction, first: int, width: float, end: int | None = None
+) -> list[tuple[int, int]]:
+    """Return first and last totals of blocks, from a first total to an end, by default n / 2.
 
     ``width`` is the squared half width of a block, in units of what makes its reach twice that of
     its middle.
@@ -154,7 +165,8 @@ def divided(n: int, cut: Fraction, first: int, width: float) -> list[tuple[int, 
     >>> divided(100, Fraction(1, 20), 5, 0.33)
     [(5, 13), (14, 24), (25, 35), (36, 48), (49, 50)]
     """
-    share, half, ends = min(width * float(cut), _MOST_VARIANCES / n), n // 2, []
+    half, ends = n // 2 if end is None else end, []
+    share = min(width * float(cut), _MOST_VARIANCES / n)
     while first <= half:
         wide = isqrt(max(0, int(share * first * (n - first))))
         # The middle is farther from 0 than the first total, and the block wider for that.
