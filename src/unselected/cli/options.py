@@ -159,8 +159,9 @@ class Choice:
         Markov chains for seconds to minutes.
     k
         Keep the k features with the highest scores; classifier and regressor average over 5, 20,
-        100, ... and k, and by default, auto, over 5, 20, 100 and 500. loo, for the other models,
-        tries 1, 2, 5, 10 and so on, and takes the k with the lowest leave-one-out log loss.
+        100, ... and k, and by default, auto, up to 1000 (classifier) or 500 (regressor). loo, for
+        the other models, tries 1, 2, 5, 10 and so on, and takes the k with the lowest leave-one-out
+        log loss.
     threshold
         Keep the features whose score is above this. The score is the absolute correlation, or the
         F statistic with more than two classes, or what --score says, in its units.

@@ -29,17 +29,17 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
     and the model is conditioned on the kept features *and on the fact that the others looked too
     weak to be kept* [1]_.
 
-    Predictions average over models that keep 5, 20, 100 and 500 features, and over likelihoods with
-    and without correlations within classes and class-specific variances. The weights, and the power
-    of each likelihood, are learned from folds, in which everything is repeated: transform,
-    selection, and fit. Folds and ties depend on the content of the table and on ``random_state``,
-    not on the order of rows and columns or the names of classes.
+    Predictions average over models that keep 5, 20, 100, 500 and 1000 features, and over
+    likelihoods with and without correlations within classes and class-specific variances. The
+    weights, and the power of each likelihood, are learned from folds, in which everything is
+    repeated: transform, selection, and fit. Folds and ties depend on the content of the table and
+    on ``random_state``, not on the order of rows and columns or the names of classes.
 
     Parameters
     ----------
     k : int, "auto" or None, default="auto"
         Keep at most k features, those with the largest scores. Predictions average over models of
-        5, 20, 100, ... and k features, as far as cases left out speak for them. "auto" is 500, or
+        5, 20, 100, 500 and k features, as far as cases left out speak for them. "auto" is 1000, or
         ``max_features`` where that is less. None keeps all columns, and corrects nothing.
     threshold : float, default=None
         Keep the features whose score is above this. Not with ``k``.
@@ -138,6 +138,8 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
     power_: float
     related_probability_: Floats
 
+    # Many weak features, such as words, together say more than 500 of them.
+    _auto_k = 1000
     # A few features tell classes apart far better than the others do. Slopes on a real response are
     # normal: heavier tails there shrank the effects too little, and cost log density where the
     # naive model is true.

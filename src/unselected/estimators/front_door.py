@@ -39,6 +39,8 @@ class FrontDoor(SelectiveEstimator):
     ties: Ties = "first"
     _takes_missing = True
     _finds_k = "auto"
+    # Features that "auto" goes up to.
+    _auto_k: int
     # Degrees of freedom of the effects of real-valued features; None where these are normal.
     _tails: float | None = None
 
@@ -59,7 +61,7 @@ class FrontDoor(SelectiveEstimator):
         most = check_whole("max_features", self.max_features, 1, None, "a number of features")
         k = rule.k
         if k == CHOSEN_LATER:
-            k = min(_KS[-1], most, table.X.shape[1] - rule.always.size)
+            k = min(self._auto_k, most, table.X.shape[1] - rule.always.size)
         ks = (None,) if k is None else (*(small for small in _KS if small < k), k)
         return replace(rule, k=k), ks
 

@@ -149,6 +149,8 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
     response_power_: float
     related_probability_: Floats
 
+    _auto_k = 500
+
     def __init__(
         self,
         k: int | Literal["auto"] | None = "auto",

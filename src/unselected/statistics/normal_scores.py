@@ -25,6 +25,7 @@ from unselected.statistics.moments import ClassMoments, LineMoments
 
 # Largest distance beyond the scores of the training values.
 _TAIL = 1.0
+_TINY = np.finfo(np.float64).tiny
 # Distinct training values that the transform of new values passes through.
 MOST_KNOTS = 128
 
@@ -53,19 +54,38 @@ class NormalScores:
         >>> scores.apply(np.array([[1.0], [10.0], [55.0], [1000.0]])).round(3).ravel().tolist()
         [-0.967, 0.0, 0.484, 1.967]
         """
-        knots = [_knots(np.asarray(column, dtype=np.float64)) for column in X.T]
-        values, scores, slopes = zip(*knots, strict=True) if knots else ((), (), ())
-        return cls(tuple(values), tuple(scores), np.array(slopes, dtype=np.float64))
+        columns = np.sort(np.asarray(X, dtype=np.float64).T, axis=1)  # missing values are last
+        slopes = np.empty(len(columns))
+        each: list[tuple[Floats, Floats]] = [(slopes, slopes)] * len(columns)
+        distinct = ~np.isnan(columns).any(axis=1) & (np.diff(columns, axis=1) > 0.0).all(axis=1)
+        for j in np.flatnonzero(~distinct):
+            values, scores, slopes[j] = _knots(columns[j])
+            each[j] = values, scores
+        if distinct.any():  # one value after the other: all have the same scores
+            scores = ndtri((np.arange(len(X)) + 0.5) / len(X))
+            deviation = np.std(columns[distinct], axis=1)
+            spread = np.sqrt(np.mean(scores**2))
+            slopes[distinct] = np.where(deviation > 0.0, spread, 0.0) / np.maximum(deviation, _TINY)
+            chosen = _chosen(scores)
+            for j, values in zip(
+                np.flatnonzero(distinct), columns[distinct][:, chosen], strict=True
+            ):
+                each[j] = values, scores[chosen]
+        return cls(tuple(one[0] for one in each), tuple(one[1] for one in each), slopes)
 
     def apply(self, X: NDArray[Any]) -> Floats:
         """Return the scores of rows (n, k); NaN stays NaN."""
         result = np.empty(X.shape)
-        each = zip(self.values, self.scores, self.slopes, strict=True)
-        for j, (values, scores, slope) in enumerate(each):
-            x = np.asarray(X[:, j], dtype=np.float64)
-            beyond = x - np.clip(x, values[0], values[-1])
-            known = np.interp(x, values, scores) + np.clip(slope * beyond, -_TAIL, _TAIL)
-            result[:, j] = np.where(np.isnan(x), np.nan, known)
+        n_knots = np.array([values.size for values in self.values], dtype=np.intp)
+        for n in np.unique(n_knots):
+            some = np.flatnonzero(n_knots == n)
+            values, scores = (
+                np.stack([each[j] for j in some]) for each in (self.values, self.scores)
+            )
+            x = np.asarray(X[:, some], dtype=np.float64)
+            inside = np.clip(x, values[:, 0], values[:, -1])
+            tail = np.clip(self.slopes[some] * (x - inside), -_TAIL, _TAIL)
+            result[:, some] = _interpolated(inside, values, scores) + tail
         return result
 
     def invert(self, scores: Floats) -> Floats:
@@ -106,11 +126,30 @@ def _knots(x: Floats) -> tuple[Floats, Floats, float]:
     deviation = float(np.std(x))
     spread = float(np.sqrt(counts @ scores**2 / x.size))
     slope = spread / deviation if deviation > 0.0 else 0.0
-    if values.size > MOST_KNOTS:
-        even = np.linspace(scores[0], scores[-1], MOST_KNOTS)  # which has knots in the tails too
-        chosen = np.unique(np.searchsorted(scores, even))
-        values, scores = values[chosen], scores[chosen]
-    return values, scores, slope
+    chosen = _chosen(scores)
+    return values[chosen], scores[chosen], slope
+
+
+def _chosen(scores: Floats) -> Ints:
+    """Return which of the increasing scores of training values are knots."""
+    if scores.size <= MOST_KNOTS:
+        return np.arange(scores.size)
+    even = np.linspace(scores[0], scores[-1], MOST_KNOTS)  # which has knots in the tails too
+    return np.unique(np.searchsorted(scores, even))
+
+
+def _interpolated(x: Floats, values: Floats, scores: Floats) -> Floats:
+    """Return the scores of x (n, k) between knots (k, knots), all columns at once by bisection."""
+    columns, last = np.arange(len(values)), values.shape[1] - 1
+    before = np.zeros(x.shape, dtype=np.intp)
+    for step in (1 << bit for bit in reversed(range(last.bit_length()))):
+        farther = np.minimum(before + step, last)
+        before = np.where(values[columns, farther] <= x, farther, before)
+    after = np.minimum(before + 1, last)
+    low, width = values[columns, before], values[columns, after] - values[columns, before]
+    part = np.divide(x - low, width, out=x - low, where=width > 0.0)  # NaN where x is missing
+    rise = scores[columns, after] - scores[columns, before]
+    return np.asarray(scores[columns, before] + part * rise)
 
 
 def normal_score_moments_without(
