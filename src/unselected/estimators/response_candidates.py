@@ -1,19 +1,26 @@
 """Regressions as candidates of an average: their predictions of cases left out, and priors."""
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.dependence.inverse_regression import InverseRegression
-from unselected.dependence.response_weights import Candidate, HeldOutResponses
+from unselected.dependence.response_weights import Candidate, HeldOutResponses, log_evidence
+from unselected.estimators.response_views import View
 from unselected.models.direct_regression import DirectRegression
 from unselected.selection.record import Selection
+from unselected.statistics.normality import look_normal
 
 # Prior probability that the features say nothing. An inverse regression can say as much itself.
-NULL = 0.2
+NULL = 0.1
 # Prior weights of inverse regressions and of direct ones.
 _INVERSE, _DIRECT = 0.8, 0.2
+# By how much the evidence for normal scores must be larger than that for raw values (a log), where
+# these look normal. Then normal scores lose information, which a few dozen cases cannot tell.
+_FOR_RAW = 3.0
 
 
 class ResponseFit(NamedTuple):
@@ -39,6 +46,19 @@ def candidates_of(fits: list[list[ResponseFit]], prior: float) -> list[list[Cand
         each = zip(location, squares, logs, strict=True)
         result.append([Candidate(a, b, scales, log) for a, b, log in each])
     return result
+
+
+def preferred(
+    fits: dict[View, list[list[ResponseFit]]], cases: HeldOutResponses, values: NDArray[Any]
+) -> View:
+    """Return the view whose regressions have the most evidence; ``values`` are of raw columns."""
+    against = _FOR_RAW if look_normal(values) else 0.0
+    evidence = {
+        view: log_evidence(list(chain(*candidates_of(own, 1.0))), cases)
+        - (against if view.marginals == "normal" else 0.0)
+        for view, own in fits.items()
+    }
+    return max(evidence, key=lambda view: evidence[view])
 
 
 def null_candidate(cases: HeldOutResponses) -> Candidate:
