@@ -56,3 +56,26 @@ def test_weak_evidence_for_normal_scores_counts_where_columns_are_not_normal(
     fits = with_gap(y, gap)
     assert preferred(fits, cases_of(y), columns) == of_normal_columns
     assert preferred(fits, cases_of(y), np.exp(columns)) == of_others
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (["linear", "quadratic", "inverse"] * 2, [0.05, 0.05, 0.2, 0.05, 0.05, 0.6]),
+        (["inverse"] * 3, [1 / 13, 3 / 13, 9 / 13]),
+        (["linear", "quadratic"], [0.5, 0.5]),
+    ],
+)
+def test_independent_features_speak_for_regressions_on_more_of_them(kinds, expected):
+    y = np.zeros(N)
+    (each,), _ = fits_of(y, 1.0 + y)
+    fits = [[each._replace(model=_OfKind(each.model, kind)) for kind in kinds]] * 2
+    shares = [sum(np.exp(one.log_prior).sum() for one in some) for some in candidates_of(fits, 0.9)]
+    np.testing.assert_allclose(shares, 0.9 * np.array(expected), rtol=1e-9)
+
+
+class _OfKind:
+    """A regression by another name."""
+
+    def __init__(self, model, kind):
+        self.kind, self.log_prior, self.scales = kind, model.log_prior, model.scales

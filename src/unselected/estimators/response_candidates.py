@@ -18,6 +18,9 @@ from unselected.statistics.normality import look_normal
 NULL = 0.1
 # Prior weights of inverse regressions and of direct ones.
 _INVERSE, _DIRECT = 0.8, 0.2
+# How much more probable an inverse regression is than the one with fewer features: where features
+# are independent given the response, more of them predict better.
+_MORE_FEATURES = 3.0
 # By how much the evidence for normal scores must be larger than that for raw values (a log), where
 # these look normal. Then normal scores lose information, which a few dozen cases cannot tell.
 _FOR_RAW = 3.0
@@ -74,9 +77,13 @@ def law_of_response(y: Floats) -> tuple[float, float, float]:
 
 
 def _prior_shares(kinds: list[str]) -> list[float]:
-    """Return the prior share of each regression among all, given their kinds."""
-    sizes = {"inverse": kinds.count("inverse"), "direct": len(kinds) - kinds.count("inverse")}
-    of_kind = {"inverse": _INVERSE, "direct": _DIRECT}
-    total = sum(of_kind[kind] for kind, size in sizes.items() if size)
-    shares = {kind: of_kind[kind] / (total * max(size, 1)) for kind, size in sizes.items()}
-    return [shares["inverse" if kind == "inverse" else "direct"] for kind in kinds]
+    """Return the prior share of each regression among all, given their kinds.
+
+    Numbers of features increase, those of the same kind by one step each.
+    """
+    inverse = [kind == "inverse" for kind in kinds]
+    steps = np.cumsum(inverse)
+    shares = np.where(inverse, _MORE_FEATURES**steps, 1.0)
+    for some, share in ((np.array(inverse), _INVERSE), (~np.array(inverse), _DIRECT)):
+        shares[some] *= share / max(float(shares[some].sum()), 1.0)
+    return [float(share) for share in shares / shares.sum()]
