@@ -61,8 +61,8 @@ def test_weak_evidence_for_normal_scores_counts_where_columns_are_not_normal(
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        (["linear", "quadratic", "inverse"] * 2, [0.05, 0.05, 0.2, 0.05, 0.05, 0.6]),
-        (["inverse"] * 3, [1 / 13, 3 / 13, 9 / 13]),
+        (["linear", "quadratic", "inverse"] * 2, [0.05, 0.05, 0.8 / 6, 0.05, 0.05, 4.0 / 6]),
+        (["inverse"] * 3, [1 / 31, 5 / 31, 25 / 31]),
         (["linear", "quadratic"], [0.5, 0.5]),
     ],
 )

@@ -20,7 +20,7 @@ NULL = 0.1
 _INVERSE, _DIRECT = 0.8, 0.2
 # How much more probable an inverse regression is than the one with fewer features: where features
 # are independent given the response, more of them predict better.
-_MORE_FEATURES = 3.0
+_MORE_FEATURES = 5.0
 # By how much the evidence for normal scores must be larger than that for raw values (a log), where
 # these look normal. Then normal scores lose information, which a few dozen cases cannot tell.
 _FOR_RAW = 3.0
