@@ -5,7 +5,13 @@ import pytest
 
 from unselected.dependence.inverse_regression import POWERS, InverseRegression
 from unselected.dependence.response_weights import HeldOutResponses, log_evidence
-from unselected.estimators.response_candidates import ResponseFit, candidates_of, preferred
+from unselected.estimators.response_candidates import (
+    NULL,
+    ResponseFit,
+    candidates_of,
+    null_candidate,
+    preferred,
+)
 from unselected.estimators.response_views import View
 
 N = 60
@@ -79,3 +85,12 @@ class _OfKind:
 
     def __init__(self, model, kind):
         self.kind, self.log_prior, self.scales = kind, model.log_prior, model.scales
+
+
+def test_priors_of_no_features_and_of_the_likelihood_as_it_is():
+    y = np.zeros(N)
+    fits = fits_of(y, 1.0 + y)
+    (one,) = candidates_of(fits, 1.0 - NULL)[0]
+    assert np.exp(null_candidate(cases_of(y)).log_prior).sum() == pytest.approx(0.1)
+    assert np.exp(one.log_prior).sum() == pytest.approx(0.9)
+    assert np.exp(one.log_prior[POWERS == 1.0]) == pytest.approx(0.72)
