@@ -67,8 +67,8 @@ def test_weak_evidence_for_normal_scores_counts_where_columns_are_not_normal(
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        (["linear", "quadratic", "inverse"] * 2, [0.05, 0.05, 0.8 / 6, 0.05, 0.05, 4.0 / 6]),
-        (["inverse"] * 3, [1 / 31, 5 / 31, 25 / 31]),
+        (["linear", "quadratic", "inverse"] * 2, [0.05, 0.05, 0.8 / 11, 0.05, 0.05, 8.0 / 11]),
+        (["inverse"] * 3, [1 / 111, 10 / 111, 100 / 111]),
         (["linear", "quadratic"], [0.5, 0.5]),
     ],
 )
@@ -91,6 +91,6 @@ def test_priors_of_no_features_and_of_the_likelihood_as_it_is():
     y = np.zeros(N)
     fits = fits_of(y, 1.0 + y)
     (one,) = candidates_of(fits, 1.0 - NULL)[0]
-    assert np.exp(null_candidate(cases_of(y)).log_prior).sum() == pytest.approx(0.1)
-    assert np.exp(one.log_prior).sum() == pytest.approx(0.9)
-    assert np.exp(one.log_prior[POWERS == 1.0]) == pytest.approx(0.72)
+    assert np.exp(null_candidate(cases_of(y)).log_prior).sum() == pytest.approx(0.03)
+    assert np.exp(one.log_prior).sum() == pytest.approx(0.97)
+    assert np.exp(one.log_prior[POWERS == 1.0]) == pytest.approx(0.97 * 0.95)

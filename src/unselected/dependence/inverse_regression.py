@@ -24,7 +24,7 @@ from unselected._typing import Floats
 # it is, with power 1, has most of the prior.
 INDEPENDENCE = (0.001, 0.01, 0.1, 0.5, 1.0)
 POWERS = np.array([1, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01, 0.005])
-LOG_PRIOR_OF_POWERS = np.log(np.append(0.8, np.full(POWERS.size - 1, 0.2 / (POWERS.size - 1))))
+LOG_PRIOR_OF_POWERS = np.log(np.append(0.95, np.full(POWERS.size - 1, 0.05 / (POWERS.size - 1))))
 # Squares below this part of the largest are rounding.
 _ROUNDING = 1e-12
 

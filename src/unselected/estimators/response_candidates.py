@@ -15,12 +15,12 @@ from unselected.selection.record import Selection
 from unselected.statistics.normality import look_normal
 
 # Prior probability that the features say nothing. An inverse regression can say as much itself.
-NULL = 0.1
+NULL = 0.03
 # Prior weights of inverse regressions and of direct ones.
 _INVERSE, _DIRECT = 0.8, 0.2
 # How much more probable an inverse regression is than the one with fewer features: where features
 # are independent given the response, more of them predict better.
-_MORE_FEATURES = 5.0
+_MORE_FEATURES = 10.0
 # By how much the evidence for normal scores must be larger than that for raw values (a log), where
 # these look normal. Then normal scores lose information, which a few dozen cases cannot tell.
 _FOR_RAW = 3.0
