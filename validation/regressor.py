@@ -82,10 +82,10 @@ def noise() -> None:
 
 def simulation() -> None:
     """Print what the front door gains in log density where the naive model is true."""
-    for tau, n in ((0.1, 60), (0.3, 60), (0.3, 150)):
+    for tau, n, n_sets in ((0.1, 60, 40), (0.3, 60, 20), (0.3, 150, 12)):
         for k in (5, 20, 100):
             gains = []
-            for seed in range(40 if n == 60 else 12):
+            for seed in range(n_sets):
                 rng = np.random.default_rng([seed, 609])
                 X, y, _ = RegressionModel().simulate(n + 400, 1000, rng, tau=tau)
                 ours, exact = (
