@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from unselected.dependence import response_weights
 from unselected.dependence.response_weights import (
     OUTLIER_DF,
     Candidate,
     HeldOutResponses,
     learn_weights,
+    log_evidence,
 )
 
 ONE = np.ones(1)
@@ -27,15 +29,18 @@ def test_bayesian_weights_agree_with_a_plain_sum(seed):
     """Of two candidates, where stacking has no say: the first one knows nothing, and wins."""
     y = np.random.default_rng(seed).normal(size=12)
     noise = np.random.default_rng(seed + 1).normal(size=12) * 30.0
-    learned = learn_weights([candidate(0 * y, 1.0, 0.5), candidate(noise, 0.01, 0.5)], cases_of(y))
+    some = [candidate(0 * y, 1.0, 0.5), candidate(noise, 0.01, 0.5)]
+    learned = learn_weights(some, cases_of(y))
     outlier = stats.t(OUTLIER_DF, 0.0, np.sqrt(1.2)).pdf(y)
     total, clean = np.zeros(2), 0.0
     for i, law in enumerate((stats.t(30, 0.0, 1.0), stats.t(30, noise, 0.1))):
-        for epsilon, prior in zip([0, 0.01, 0.03, 0.08, 0.2], [0.5, *[0.125] * 4], strict=True):
+        for epsilon, prior in zip([0, 0.01, 0.03, 0.08, 0.2], [0.8, *[0.05] * 4], strict=True):
             term = 0.5 * prior * np.prod((1 - epsilon) * law.pdf(y) + epsilon * outlier)
             total[i] += term
             clean += (1 - epsilon) * term if i == 0 else 0.0
     assert total[0] / total.sum() > 1.0 - 1e-6
+    evidence = np.log(total.sum()) - np.log(outlier).sum()
+    assert log_evidence(some, cases_of(y)) == pytest.approx(evidence, abs=1e-6)
     assert learned.nodes[0][0] == pytest.approx(clean / total.sum(), abs=1e-6)
     assert learned.outlier + sum(float(part.sum()) for part in learned.nodes) == pytest.approx(1.0)
 
@@ -68,3 +73,41 @@ def test_cases_that_were_left_out_twice_count_once(seed):
     )
     for a, b in zip(once.nodes, twice.nodes, strict=True):
         np.testing.assert_allclose(a, b)
+
+
+def loss_of_mixtures(seed, n=60, n_others=15):
+    """The expected loss in log density where one of the candidates is the true model.
+
+    The others are as good as regressions on other numbers of features: their means are those of
+    the true one, with errors. New cases tell the loss.
+    """
+    rng = np.random.default_rng(seed)
+    losses = []
+    for _ in range(8):
+        signal, noise = rng.normal(size=(2, n + 500)) * np.array([[0.8], [0.6]])
+        y = signal + noise
+        means = [signal, *(signal + 0.3 * rng.normal(size=(n_others, n + 500)))]
+        squares = [0.36, *[0.45] * n_others]
+        some = [candidate(0 * y[:n], 1.0, 0.1), candidate(means[0][:n], 0.36, 0.7)]
+        others = zip(means[1:], squares[1:], strict=True)
+        some += [candidate(mean[:n], each, 0.2 / n_others) for mean, each in others]
+        learned = learn_weights(some, cases_of(y[:n]))
+        new = cases_of(y[n:])
+        laws = zip([0 * signal, *means], [1.0, *squares], strict=True)
+        density = learned.outlier * stats.t(OUTLIER_DF, 0.0, np.sqrt(1.2)).pdf(new.y)
+        for part, (mean, each) in zip(learned.nodes, laws, strict=True):
+            density += part.sum() * stats.t(30, mean[n:], np.sqrt(each)).pdf(new.y)
+        true = stats.t(30, signal[n:], 0.6).logpdf(new.y)
+        losses.append(np.mean(true - np.log(density)))
+    return float(np.mean(losses))
+
+
+def test_stacking_costs_little_where_a_candidate_is_true(seed, monkeypatch):
+    """The cost above that of Bayesian weights alone; with half of the weights it is too large."""
+    ours = loss_of_mixtures(seed)
+    monkeypatch.setattr(response_weights, "_STACKED", 0.0)
+    bayes = loss_of_mixtures(seed)
+    monkeypatch.setattr(response_weights, "_STACKED", 0.5)
+    half = loss_of_mixtures(seed)
+    cheap = [cost - bayes < 0.75 * (half - bayes) for cost in (ours, half)]
+    assert cheap == [True, False]

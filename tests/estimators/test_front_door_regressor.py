@@ -8,6 +8,7 @@ from scipy import sparse
 
 from unselected import SelectiveNaiveRegressor, SelectiveRegressor
 from unselected.estimators import content_folds, response_stack_fitting, response_views
+from unselected.estimators.responses_left_out import ResponsesLeftOut
 from unselected.models.response_transform import ResponseTransform
 
 # Values of these tables have heavy tails.
@@ -303,3 +304,20 @@ def test_another_seed_of_the_folds_gives_other_folds(monkeypatch):
     for random_state in (None, 1):
         SelectiveRegressor(k=5, random_state=random_state).fit(X, y)
     assert len(set(seeds)) == len(seeds)
+
+
+@pytest.mark.parametrize(("gain", "is_used"), [(4.5, False), (5.5, True)])
+def test_a_transform_needs_clear_evidence(gain, is_used, seed, monkeypatch):
+    """What new responses beyond the training range cost is not seen in the cases left out."""
+    X, y = correlated_data(seed)
+    found = {"as is": 0.0, "clipped": 0.0, "transformed": gain}
+    monkeypatch.setattr(ResponsesLeftOut, "log_density", lambda _, kind, __: found[kind])
+    model = SelectiveRegressor(k=5, marginals="raw").fit(X, np.exp(y))
+    assert (model.response_power_ < 1.0) == is_used
+
+
+def test_most_of_the_prior_is_on_features_that_are_all_related():
+    X, y = correlated_data(0)
+    model = SelectiveRegressor(k=5, dependence="none").fit(X, y)
+    features = model.panel().predictor.fitted.main.model.features
+    assert features.all_related == pytest.approx(2.0 / 3.0)

@@ -20,10 +20,11 @@ from scipy.linalg import cho_factor, cho_solve
 
 from unselected._typing import Floats
 
-# The weights w of independence that are tried, and the powers of the likelihood.
+# The weights w of independence that are tried, and the powers of the likelihood. The likelihood as
+# it is, with power 1, has most of the prior.
 INDEPENDENCE = (0.001, 0.01, 0.1, 0.5, 1.0)
 POWERS = np.array([1, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01, 0.005])
-LOG_PRIOR_OF_POWERS = np.log(np.append(0.5, np.full(POWERS.size - 1, 0.5 / (POWERS.size - 1))))
+LOG_PRIOR_OF_POWERS = np.log(np.append(0.95, np.full(POWERS.size - 1, 0.05 / (POWERS.size - 1))))
 # Squares below this part of the largest are rounding.
 _ROUNDING = 1e-12
 

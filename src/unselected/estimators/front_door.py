@@ -29,8 +29,6 @@ _KS = (5, 20, 100, 500)
 # Rate of the gamma prior of tau^2 for real-valued features: tau is half-normal with variance 1/2,
 # because differences between classes in real data are larger than the paper's prior expects.
 _RATE = 1.0
-# Prior probability that all features are related, where the prior is "auto".
-_ALL_RELATED = 0.5
 
 
 class FrontDoor(SelectiveEstimator):
@@ -43,6 +41,8 @@ class FrontDoor(SelectiveEstimator):
     _auto_k: int
     # Degrees of freedom of the effects of real-valued features; None where these are normal.
     _tails: float | None = None
+    # Prior probability that all features are related, where the prior is "auto".
+    _all_related = 0.5
 
     max_features: int
     marginals: str
@@ -78,7 +78,7 @@ class FrontDoor(SelectiveEstimator):
         groups: dict[str, Any] = {"coarse": True}
         if self.prior != "common":  # the least fraction follows from the number of columns
             groups["least_fraction"] = 1.0
-            groups["all_related"] = _ALL_RELATED if self.prior == "auto" else 0.0
+            groups["all_related"] = self._all_related if self.prior == "auto" else 0.0
         return groups
 
     @property

@@ -143,6 +143,8 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
     True
     """
 
+    _all_related = 2.0 / 3.0
+
     k_weights_: dict[int, float]
     marginals_: Marginals
     outlier_fraction_: float

@@ -1,19 +1,29 @@
 """Regressions as candidates of an average: their predictions of cases left out, and priors."""
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.dependence.inverse_regression import InverseRegression
-from unselected.dependence.response_weights import Candidate, HeldOutResponses
+from unselected.dependence.response_weights import Candidate, HeldOutResponses, log_evidence
+from unselected.estimators.response_views import View
 from unselected.models.direct_regression import DirectRegression
 from unselected.selection.record import Selection
+from unselected.statistics.normality import look_normal
 
 # Prior probability that the features say nothing. An inverse regression can say as much itself.
-NULL = 0.2
+NULL = 0.03
 # Prior weights of inverse regressions and of direct ones.
 _INVERSE, _DIRECT = 0.8, 0.2
+# How much more probable an inverse regression is than the one with fewer features: where features
+# are independent given the response, more of them predict better.
+_MORE_FEATURES = 10.0
+# By how much the evidence for normal scores must be larger than that for raw values (a log), where
+# these look normal. Then normal scores lose information, which a few dozen cases cannot tell.
+_FOR_RAW = 3.0
 
 
 class ResponseFit(NamedTuple):
@@ -41,6 +51,19 @@ def candidates_of(fits: list[list[ResponseFit]], prior: float) -> list[list[Cand
     return result
 
 
+def preferred(
+    fits: dict[View, list[list[ResponseFit]]], cases: HeldOutResponses, values: NDArray[Any]
+) -> View:
+    """Return the view whose regressions have the most evidence; ``values`` are of raw columns."""
+    against = _FOR_RAW if look_normal(values) else 0.0
+    evidence = {
+        view: log_evidence(list(chain(*candidates_of(own, 1.0))), cases)
+        - (against if view.marginals == "normal" else 0.0)
+        for view, own in fits.items()
+    }
+    return max(evidence, key=lambda view: evidence[view])
+
+
 def null_candidate(cases: HeldOutResponses) -> Candidate:
     """Return what is known of the responses without features."""
     location, squares = cases.center[np.newaxis], cases.squares[np.newaxis]
@@ -54,9 +77,13 @@ def law_of_response(y: Floats) -> tuple[float, float, float]:
 
 
 def _prior_shares(kinds: list[str]) -> list[float]:
-    """Return the prior share of each regression among all, given their kinds."""
-    sizes = {"inverse": kinds.count("inverse"), "direct": len(kinds) - kinds.count("inverse")}
-    of_kind = {"inverse": _INVERSE, "direct": _DIRECT}
-    total = sum(of_kind[kind] for kind, size in sizes.items() if size)
-    shares = {kind: of_kind[kind] / (total * max(size, 1)) for kind, size in sizes.items()}
-    return [shares["inverse" if kind == "inverse" else "direct"] for kind in kinds]
+    """Return the prior share of each regression among all, given their kinds.
+
+    Numbers of features increase, those of the same kind by one step each.
+    """
+    inverse = [kind == "inverse" for kind in kinds]
+    steps = np.cumsum(inverse)
+    shares = np.where(inverse, _MORE_FEATURES**steps, 1.0)
+    for some, share in ((np.array(inverse), _INVERSE), (~np.array(inverse), _DIRECT)):
+        shares[some] *= share / max(float(shares[some].sum()), 1.0)
+    return [float(share) for share in shares / shares.sum()]

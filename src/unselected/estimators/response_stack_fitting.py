@@ -28,6 +28,7 @@ from unselected.estimators.response_candidates import (
     candidates_of,
     law_of_response,
     null_candidate,
+    preferred,
 )
 from unselected.estimators.response_cases import (
     ResponseCases,
@@ -62,7 +63,8 @@ from unselected.statistics.normal_scores import NormalScores
 # A member with less weight than this is left out of the average.
 _LEAST_WEIGHT = 0.005
 # By how much a transform of the response must raise the log density of the responses left out.
-_LEAST_GAIN = 3.0
+# Its range comes from all responses. So they do not show what new ones beyond it cost.
+_LEAST_GAIN = 5.0
 
 # The regressions of a view: all of them without each set of cases.
 Fits = list[list[ResponseFit]]
@@ -223,7 +225,9 @@ class _Learning:
         steps = self._steps()
         for kind in self.responses.untransformed:
             self._fit(kind, self.fitting.marginals, fits, wholes, steps)
-        view = self._preferred(fits)
+        view = next(iter(fits))
+        if len(fits) > 1:
+            view = preferred(fits, self._left_out.cases("as is"), self.content.values)
         learned = self._weights(view, fits[view])
         if self.responses.transform is not None:
             other = View(view.marginals, "transformed")
@@ -314,21 +318,6 @@ class _Learning:
         alike = 1.0 if groups is None else kept.size / np.unique(groups[kept]).size
         weight = 1.0 / (self.n_divisions * alike)
         return ResponsesLeftOut(self.fitting.table, self.responses, self.sets[1:], weight)
-
-    def _preferred(self, fits: dict[View, Fits]) -> View:
-        """Return the view whose regressions have the most weight together; none is transformed."""
-        if len(fits) == 1:
-            (only,) = fits
-            return only
-        cases, prior = self._left_out.cases("as is"), (1.0 - NULL) / len(fits)
-        each = {view: list(chain(*candidates_of(own, prior))) for view, own in fits.items()}
-        weights = learn_weights([null_candidate(cases), *chain(*each.values())], cases).nodes[1:]
-        totals, start = {}, 0
-        for view, candidates in each.items():
-            stop = start + len(candidates)
-            totals[view] = float(sum(part.sum() for part in weights[start:stop]))
-            start = stop
-        return max(totals, key=lambda view: totals[view])
 
     def _weights(self, view: View, fits: Fits) -> ResponseWeights:
         """Return the weights of no features, of the regressions of a view, and of outliers.

@@ -25,8 +25,9 @@ from unselected.models.student_mixture import StudentMixture, log_student
 POWERS = (0.0, 0.25, 0.5, 0.75)
 # In standard deviations of the response; the logarithm of 0 is infinite.
 SHIFTS = (0.03, 0.1, 0.3)
-# A transform that gains less than this in log likelihood is not worth trying.
-_LEAST_GAIN = 4.0
+# A transform that gains less than this in log likelihood is not worth trying: of normal samples of
+# 60, the best one of all gains more than this in about 0.7 %.
+_LEAST_GAIN = 4.5
 # Nor is one learned where a larger part of the responses have the same value: a slope that is large
 # there raises a density without limit, whatever the other responses are.
 _MOST_ALIKE = 0.1

@@ -13,6 +13,7 @@ genotypes      how a column of 0, 1 and 2 is read
 leaving_out    sets of cases that are left out, and the statistics without them
 line           the statistics of a model of a real response
 moments        means, sums of squares, and contrasts
+normality      whether columns look normal
 normal_scores  a monotone transform of real-valued columns
 projecting     what covariates say of columns
 rows           the kept columns themselves, for models with latent variables
