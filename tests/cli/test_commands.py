@@ -502,6 +502,23 @@ def test_inspect_shows_rates_and_counts_by_class(holes):
     assert told["rates"] == "given"
 
 
+def test_inspect_shows_binary_and_other_features_in_one_table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    bits = rng.random((30, 2)) < 0.3 + 0.4 * y[:, np.newaxis]
+    reals = rng.normal(size=(30, 3)) + np.outer(y, [1.0, 1.0, 0.0])
+    rows = [["ab"[c], *map(int, b), *r.round(3)] for c, b, r in zip(y, bits, reals, strict=True)]
+    write_table(tmp_path / "t.csv", ["y", "bit0", "bit1", "real0", "real1", "noise"], rows)
+    call("fit", "t.csv", "--target", "y", "--k", 4, "-o", "m.json", cwd=tmp_path)
+    lines = call("inspect", "m.json", cwd=tmp_path).stdout.splitlines()
+    table = lines[lines.index("") + 1 :]
+    assert {"ones in a", "center in b"} <= {name.strip() for name in table[0].split("  ")}
+    assert table[0].endswith("related")
+    shown = {line.split()[0]: len(line.split()) for line in table[1:]}
+    assert shown == {"bit0": 6, "bit1": 6, "real0": 5, "real1": 5}
+    assert len({len(line) for line in table}) == 1
+
+
 def test_a_feature_that_tells_a_class_for_certain_has_no_endless_score(tmp_path):
     rng = np.random.default_rng(0)
     rows = [["abc"[i % 3], int(i % 3 == 2), *rng.integers(0, 2, 6).tolist()] for i in range(30)]

@@ -159,6 +159,9 @@ def test_columns_that_are_always_kept_and_columns_kept_before():
     assert np.abs(before.predict_proba(real) - alone.predict_proba(real)).max() > 1e-3
     with pytest.raises(ValueError, match="needs columns of one kind"):
         SelectiveClassifier(preselected_from=5000).fit(X, y)
+    real[:, 0] = np.maximum(real[:, 0] - np.quantile(real[:, 0], 0.8), 0.0)  # mostly 0
+    before = SelectiveClassifier(preselected_from=5000, marginals="raw").fit(real, y)
+    assert not before._predictor.fitted.is_binary.any()
 
 
 def test_sparse_and_dense_tables_give_the_same():

@@ -46,6 +46,16 @@ def test_the_two_values_of_a_column_do_not_matter():
     )
 
 
+def test_weights_do_not_change_the_folds():
+    words, y, rng = texts(4, n=60, p=300)
+    X = weighted(words, rng)
+    proba = SelectiveClassifier(k=20).fit(X, y).predict_proba(X)
+    scaled = X * rng.lognormal(sigma=3.0, size=X.shape[1])
+    for other in (scaled, weighted(words, rng)):
+        found = SelectiveClassifier(k=20).fit(other, y).predict_proba(other)
+        np.testing.assert_allclose(found, proba, rtol=0, atol=1e-9)
+
+
 def lost_by_weights(seed):
     """The log loss with weighted words, less that with words that occur or not."""
     words, y, rng = texts(seed, n=420)

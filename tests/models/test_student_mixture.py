@@ -61,6 +61,16 @@ def test_quantiles_of_narrow_peaks_far_apart(seed):
     np.testing.assert_allclose(found, np.tile(levels, (20, 1)), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("weight", [0.5, 0.25])
+@pytest.mark.parametrize("width", [1e-2, 1e-5])
+def test_a_quantile_between_two_peaks(weight, width):
+    """The distribution function is flat there, and Newton's steps are as long as they may be."""
+    location, squares = np.array([[-3.0], [3.0]]), np.array([[1.0], [width**2]])
+    one = StudentMixture(np.array([weight, 1.0 - weight]), np.full(2, 200.0), location, squares)
+    found = one.cdf(one.quantiles([weight]))
+    np.testing.assert_allclose(found, weight, rtol=0, atol=1e-8)
+
+
 def test_quantiles_take_few_evaluations(seed, monkeypatch):
     one, counted = mixture(seed, rows=200), []
     evaluate = StudentMixture._cdf_and_density

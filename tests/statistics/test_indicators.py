@@ -18,13 +18,15 @@ def column(*values):
         ((-1, 1, 1, -1, 1), -1.0),
         ((0, 0.3, 0, 0.3, 0.3), 0.0),
         ((0, 0, 0, 0, 0.7, 0, 0, 0, 0, 2.5), 0.0),
-        ((9, 9, 9, 9, 1, 9, 9, 9, 9, 4), 4.0),
+        ((9, 9, 9, 9, 1, 9, 9, 9, 9, 4), 9.0),
     ],
 )
 def test_indicators_and_their_cuts(values, cut):
     indicators, cuts = find_indicators(column(*values))
     assert indicators.tolist() == [True]
-    assert cuts.tolist() == [cut]
+    np.testing.assert_allclose(cuts, [cut], rtol=2e-6, atol=1e-5)
+    above = (cuts < column(*values)).ravel()
+    assert above.tolist() == [value > min(values) if cut < 9 else value == 9 for value in values]
 
 
 @pytest.mark.parametrize(
@@ -70,4 +72,15 @@ def test_a_column_and_its_negative_are_the_same_indicator():
     mirrored, other_cuts = find_indicators(-X)
     assert indicators.any()
     np.testing.assert_array_equal(indicators, mirrored)
-    np.testing.assert_array_equal((cuts < X)[:, indicators], ~(-X > other_cuts)[:, indicators])
+    for new in (X, 0.9 * X, X + 1e-4, X - 1e-4):
+        ones, zeros = (cuts < new)[:, indicators], (other_cuts < -new)[:, indicators]
+        np.testing.assert_array_equal(ones, ~zeros)
+
+
+@pytest.mark.parametrize("common", [0.7, -0.3, 1e-3, 1234.5678])
+def test_single_and_double_precision_are_the_same_indicator(common):
+    X = column(common, common, common, common, 2.0 * abs(common), common)
+    for sign in (1.0, -1.0):
+        _, cuts = find_indicators(np.asarray(sign * X, dtype=np.float32))
+        single = np.asarray(sign * X, dtype=np.float32) > cuts
+        np.testing.assert_array_equal(sign * X > cuts, single)

@@ -8,7 +8,7 @@ from unselected.cli.commands import InspectOptions
 from unselected.cli.options import classes_content, columns_of, patience
 from unselected.files.models import SavedModel, load_model
 from unselected.files.writing import check_writable, write_csv
-from unselected.fitted.base import short
+from unselected.fitted.base import RELATED, short
 from unselected.fitted.covariate_coding import CovariateCoding
 from unselected.fitted.description import Feature, describe_features, score_text
 from unselected.fitted.effects import FeatureEffects
@@ -171,13 +171,14 @@ def _fraction_text(fraction: FractionSummary) -> str:
 
 
 def _feature_table(saved: SavedModel, features: list[Feature]) -> str:
-    """Return a table with a row for each feature."""
+    """Return a table with a row for each feature; binary ones and others have their own columns."""
     shown = [saved.fitted.cells(feature) for feature in features]
     adjusted = "" if saved.predictor.coding is None else "adjusted "
     score = f"{adjusted}{saved.selection['statistic']}"
-    header = ("feature", score, *(shown[0] if shown else ()))
+    told = dict.fromkeys(name for cells in shown for name in cells)
+    names = sorted(told, key=lambda name: name == RELATED)  # it is the last, for all kinds
     rows = [
-        (f["name"], score_text(f["score"]), *c.values())
-        for f, c in zip(features, shown, strict=True)
+        (f["name"], score_text(f["score"]), *(cells.get(name, "") for name in names))
+        for f, cells in zip(features, shown, strict=True)
     ]
-    return columns_of(rows, header)
+    return columns_of(rows, ("feature", score, *names))

@@ -46,7 +46,8 @@ class SelectiveClassifier(ExplainedPredictions, ClassAddedValue, FrontDoor):
     preselected_from : int, default=None
         Set this where X holds only columns that were already selected by their scores with the same
         y: the number of columns before that selection, those of X included. Every column of X is
-        then kept. Columns must be all binary or all real-valued.
+        then kept. All columns must be of 0 and 1, or none; others are real-valued, even where they
+        have two values or mostly one.
     always_keep : names or numbers of columns, default=None
         Columns to keep whatever their scores, in addition to the selected ones. They are modelled
         and used for prediction like the others, and are no part of the selection event. Numbers are

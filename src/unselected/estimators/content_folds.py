@@ -17,12 +17,15 @@ from unselected.selection.correlation import CLOSE
 from unselected.selection.families import FamilyScores
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.binarizing import FindBinary, as_indicators, find_none
 from unselected.statistics.leaving_out import LeftOut
 
 # Folds of a division, the largest number of divisions, and cases that they leave out in all.
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
+# Of the bits of a key.
+_HALF, _FIRST_HALF = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
 
 # Returns the scores of columns: of those that can be among the best so many.
 ScoreColumns = Callable[[Callable[[], StreamingSelection], Callable[[Ints], Keys]], FamilyScores]
@@ -57,6 +60,7 @@ class ContentKeys:
         What the keys are of.
     keys : array of shape (n,)
     X : Columns
+    find_binary : FindBinary
     """
 
     left: LeftOut
@@ -64,18 +68,30 @@ class ContentKeys:
     values: NDArray[Any]
     keys: Keys
     X: Columns
+    find_binary: FindBinary
 
     @classmethod
-    def read(cls, X: Columns, left: LeftOut, score: ScoreColumns) -> "ContentKeys":
-        """Read the table once for its strongest columns."""
+    def read(
+        cls, X: Columns, left: LeftOut, score: ScoreColumns, find_binary: FindBinary = find_none
+    ) -> "ContentKeys":
+        """Read the table once for its strongest columns.
+
+        Of those that are modelled as binary only the bits count.
+        """
         scores = score(partial(StreamingSelection, _KEY_COLUMNS), _numbers_as_keys)
-        values = np.asarray(X[:, _strictly_above(scores, _KEY_COLUMNS)])[left.kept]
-        return cls(left, scores, values, row_keys(values), X)
+        values = np.asarray(X[:, _strictly_above(scores, _KEY_COLUMNS)])
+        values = as_indicators(values, find_binary)[left.kept]
+        return cls(left, scores, values, row_keys(values), X, find_binary)
 
     def of_columns(self, columns: Ints) -> Keys:
-        """Return the keys of columns, by which ties are broken."""
+        """Return the keys of columns, by which ties are broken: their first half by bits alone."""
         values: NDArray[Any] = np.asarray(self.X[:, columns])
-        return column_keys(values[self.left.kept], self.keys)
+        bits = as_indicators(values, self.find_binary)
+        keys = column_keys(bits[self.left.kept], self.keys)
+        if bits is values:
+            return keys
+        own = column_keys(values[self.left.kept], self.keys)
+        return np.asarray((keys & _FIRST_HALF) | (own >> _HALF))
 
     @property
     def n_divisions(self) -> int:

@@ -25,7 +25,7 @@ from unselected.fitted.ranges import TrainingRanges
 from unselected.selection.record import Selection
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
-from unselected.statistics.binarizing import as_indicators
+from unselected.statistics.binarizing import FindBinary, as_indicators
 from unselected.statistics.leaving_out import LeftOut
 
 _T = TypeVar("_T")
@@ -68,9 +68,9 @@ class KeptValues:
         columns = np.unique(np.concatenate([selection.indices for selection in selections]))
         return cls(columns, X[:, columns])
 
-    def with_indicators(self) -> "KeptValues":
-        """Return the same, with 0 and 1 in the columns that are modelled as indicators."""
-        return replace(self, values=as_indicators(self.values))
+    def with_indicators(self, find_binary: FindBinary) -> "KeptValues":
+        """Return the same, with 0 and 1 in the columns that are modelled as binary."""
+        return replace(self, values=as_indicators(self.values, find_binary))
 
     def take(self, rows: Ints, selection: Selection[Any]) -> NDArray[Any]:
         """Return some rows of the columns that one selection kept."""

@@ -50,6 +50,7 @@ from unselected.selection.leaving_out import (
 from unselected.selection.record import Selection
 from unselected.selection.rules import SelectionRule
 from unselected.selection.streaming import StreamingSelection
+from unselected.statistics.binarizing import FindBinary, find_bits, find_indicators, find_none
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.normal_scores import NormalScores
 
@@ -129,7 +130,6 @@ class StackFitting(AverageFitting):
         if t.covariates is not None:
             how = (t.label, sets, new_stream, marginals, keys, self.unadjusted_before)
             return adjusted_family_scores_without(t.X, t.design, *how)
-        sizes = tuple(np.bincount(t.y, minlength=t.classes.size).tolist())
         return family_scores_without(
             t.X,
             t.y,
@@ -139,8 +139,20 @@ class StackFitting(AverageFitting):
             new_stream,
             marginals,
             keys,
-            binary=is_quick(sizes),
+            self.find_binary,
         )
+
+    @property
+    def find_binary(self) -> FindBinary:
+        """How binary columns are found.
+
+        Of columns that were selected before it must be known of which kind the others were. That of
+        indicators differs from column to column.
+        """
+        sizes = tuple(np.bincount(self.table.y, minlength=self.table.classes.size).tolist())
+        if self.table.covariates is not None or not is_quick(sizes):
+            return find_none
+        return find_indicators if self.rule.n_before is None else find_bits
 
 
 class _CaseCovariates(NamedTuple):
@@ -193,7 +205,7 @@ class _Learning:
         def score(stream: Any, keys: Any) -> FamilyScores:
             return fitting.scores_of([left], stream, ("raw",), keys)[0][0]
 
-        content = ContentKeys.read(table.X, left, score)
+        content = ContentKeys.read(table.X, left, score, fitting.find_binary)
         marginals = fitting.marginals if content.scores.real is not None else ("raw",)
         n_divisions = 0
         if len(marginals) * len(fitting.ks) > 1 or fitting.guarded != "none":
@@ -216,8 +228,7 @@ class _Learning:
         }
         widest_selections = [each[-1].selection for sets in chosen.values() for each in sets]
         columns = KeptValues.of(fitting.table.X, widest_selections)
-        if any(one.binary is not None for each in scores for one in each):
-            columns = columns.with_indicators()
+        columns = columns.with_indicators(fitting.find_binary)
         candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
         n_done, n_all = 0, len(self.marginals) * len(self.sets)
         for marginals, sets in chosen.items():

@@ -47,6 +47,8 @@ class GivenCovariates(NamedTuple):
 
 # Entries of a feature's description that do not come from the model.
 _NOT_OWN = ("name", "score", "related_probability")
+# The header of the probability that a feature is related to the response.
+RELATED = "related"
 
 
 class Fitted(ABC):
@@ -119,7 +121,7 @@ class Fitted(ABC):
         """Return the description of a feature as the cells of a table, by their headers."""
         told = {name: value for name, value in feature.items() if name not in _NOT_OWN}
         cells, related = self._own_cells(told), feature.get("related_probability")
-        return cells if related is None else {**cells, "related": f"{related:.3f}"}
+        return cells if related is None else {**cells, RELATED: f"{related:.3f}"}
 
     def _own_cells(self, told: Entries) -> dict[str, str]:
         return {name: short(value) for name, value in told.items()}

@@ -11,6 +11,8 @@ from unselected._typing import Floats
 # The answers are right to this precision, in steps or in the value of the function.
 _PRECISION = 1e-8
 _MOST_STEPS = 200
+# Where the value is right, so large a part of the standard deviation is the longest step.
+_LAST_STEP = 1e-6
 
 Increasing = Callable[[Floats], Floats]
 # Distribution functions and densities of some of the laws, by their numbers, at a value of each.
@@ -80,6 +82,9 @@ def quantiles(laws: Laws, levels: Floats, mean: Floats, std: Floats) -> Floats:
         reach = std[left] * 2.0**step
         gap = np.clip(np.where(np.isfinite(gap), gap, -np.sign(surplus) * reach), -reach, reach)
         new, close = at + gap, np.abs(surplus) < allowed[left]
+        # Where the function is flat, as between two peaks, a last step might lead far away.
+        far = np.abs(gap) > _LAST_STEP * (std[left] + np.abs(at - mean[left]))
+        new = np.where(close & far, at, new)
         inside = close | ((low[left] < new) & (new < high[left]))
         bracketed = np.isfinite(low[left]) & np.isfinite(high[left])
         middle = 0.5 * np.where(bracketed, low[left] + high[left], 2.0 * new)

@@ -27,7 +27,14 @@ from unselected.selection.scored_columns import ScoredColumns
 from unselected.selection.streaming import Accumulator, StreamingSelection
 from unselected.statistics.adjusted_moments import AdjustedMoments
 from unselected.statistics.adjusted_sums import adjusted_moments_without
-from unselected.statistics.binarizing import AS_IS, Binarize, are_bits, find_indicators
+from unselected.statistics.binarizing import (
+    AS_IS,
+    Binarize,
+    FindBinary,
+    are_bits,
+    find_indicators,
+    find_none,
+)
 from unselected.statistics.counts import ClassCounts, Counted
 from unselected.statistics.design import Design
 from unselected.statistics.leaving_out import (
@@ -221,21 +228,19 @@ def family_scores_without(
     new_stream: Callable[[], StreamingSelection],
     marginals: tuple[Marginals, ...],
     keys: KeyReader,
-    *,
-    binary: bool = True,
+    find_binary: FindBinary = find_indicators,
 ) -> list[list[FamilyScores]]:
     """Return the scores of binary and real-valued columns, without each of some sets of cases.
 
-    There is a list for each of the marginals. A column is binary where it is an indicator by the
-    values of all cases, those left out included (`find_indicators`): its kind does not depend on
-    the set. Where some of its values are missing it is real-valued, because the omission
-    probability of binary features takes long for many patterns of known values. Without ``binary``
-    all columns are real-valued.
+    There is a list for each of the marginals. ``find_binary`` says which columns are binary by the
+    values of all cases, those left out included: the kind of a column does not depend on the set.
+    Where some of its values are missing it is real-valued, because the omission probability of
+    binary features takes long for many patterns of known values.
     """
 
     def block(values: NDArray[Any], names: ColumnNamer) -> Iterator[_FamilyBlock]:
         find_missing(values, names, missing_allowed=True)
-        bits, cuts = find_indicators(values) if binary else _none(values)
+        bits, cuts = find_binary(values)
         places = np.flatnonzero(bits), np.flatnonzero(~bits)
         counts: list[Any] = [None] * len(sets)
         if places[0].size:
@@ -256,7 +261,7 @@ def family_scores_without(
         return part.scores(subset, keys)
 
     kernels = kernels_for(X.shape[0] * X.shape[1])
-    if binary and n_classes == 2:
+    if find_binary is not find_none and n_classes == 2:
         scan = PairScan.of(X, y, sets, new_stream().n_best, kernels)
         found = None if scan is None else scan.scores()
         if found is not None:
@@ -318,11 +323,6 @@ def _real_family_scores_without(
         X, wide_blocks(X), label, sets * n_marginals, new_stream, block, score, FamilyScores.united
     )
     return [each[start : start + len(sets)] for start in range(0, len(each), len(sets))]
-
-
-def _none(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
-    """Say that no column is an indicator."""
-    return np.zeros(X.shape[1], dtype=bool), np.full(X.shape[1], AS_IS)
 
 
 def _family_blocks(X: Columns) -> list[slice]:

@@ -1,5 +1,6 @@
 """How a column becomes bits: where it is cut, and which values are bits already."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -18,10 +19,15 @@ _LARGE = 100
 # A column with one value, its smallest or largest, in more than this part of the cases is an
 # indicator of the others.
 _MOSTLY = 0.75
+# So far from the common value another one has to be, in parts of its size and of the distance of
+# the nearest other value. Numbers in single precision are equal to those in double precision then.
+_SLACK = 1e-6
 
 
 # Which values are missing, (n, p); None where none is.
 Missing = NDArray[np.bool_] | None
+# Says which columns are modelled as binary, and above which value each of these is a one.
+FindBinary = Callable[[NDArray[Any]], tuple[NDArray[np.bool_], Floats]]
 
 
 def binarize_columns(
@@ -161,7 +167,7 @@ def find_indicators(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
     --------
     >>> columns = [0, 1, 0, 1, 1], [-1, 3, 3, -1, 3], [0.0, 0.0, 0.0, 0.4, 0.0], [7, 1, 2, 3, 4]
     >>> indicators, cuts = find_indicators(np.array(columns).T)
-    >>> indicators.tolist(), cuts.tolist()
+    >>> indicators.tolist(), cuts.round(4).tolist()
     ([True, True, True, False], [0.5, -1.0, 0.0, 0.5])
     """
     indicators, cuts = are_bits(X), np.full(X.shape[1], AS_IS)
@@ -174,18 +180,33 @@ def find_indicators(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
     n_low, n_high, n = at_low.sum(axis=0), at_high.sum(axis=0), len(X)
     mostly_high = (n_high > _MOSTLY * n) & (n_low + n_high < n)
     found = ((n_low > _MOSTLY * n) | (n_low + n_high == n) | mostly_high) & (low < high)
-    own = low.astype(np.float64)
-    for j in np.flatnonzero(mostly_high):
-        own[j] = values[~at_high[:, j], j].max()
+    indicators[other] = found
+    high_is_common, values = mostly_high[found], values[:, found]
+    low, high = (np.asarray(each[found], dtype=np.float64) for each in (low, high))
+    common = np.where(high_is_common, high, low)
+    distance = np.abs(values - common)
+    nearest = np.where(distance > 0.0, distance, np.inf).min(axis=0)
+    slack = np.minimum(_SLACK * (np.abs(common) + nearest), 0.5 * nearest)
+    own = np.where(high_is_common, common - slack, common + slack)
     own[own == AS_IS] = np.nextafter(AS_IS, 1.0)  # not to be taken for a column of 0 and 1
-    indicators[other], cuts[other[found]] = found, own[found]
+    cuts[other[found]] = own
     return indicators, cuts
 
 
-def as_indicators(X: NDArray[Any]) -> NDArray[Any]:
-    """Return columns of training cases, with 0 and 1 in those that are indicators."""
-    indicators, cuts = find_indicators(X)
-    recoded = np.flatnonzero(indicators & (cuts != AS_IS))
+def find_bits(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    """Say the same where columns of 0 and 1 alone are binary."""
+    return are_bits(X), np.full(X.shape[1], AS_IS)
+
+
+def find_none(X: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    """Say the same where no column is."""
+    return np.zeros(X.shape[1], dtype=bool), np.full(X.shape[1], AS_IS)
+
+
+def as_indicators(X: NDArray[Any], find_binary: FindBinary = find_indicators) -> NDArray[Any]:
+    """Return columns of training cases, with 0 and 1 in those that are modelled as binary."""
+    binary, cuts = find_binary(X)
+    recoded = np.flatnonzero(binary & (cuts != AS_IS))
     if not recoded.size:
         return X
     X = X.copy()
