@@ -89,7 +89,7 @@ class FractionPrior:
 
         >>> prior = FractionPrior(1e-4)
         >>> t, log_terms = prior.integrate(lambda pi: pi.log_related, refinement=1)
-        >>> round(float(np.exp(log_sum(log_terms)) * np.log(1e4)), 9)  # 1 - 1e-4
+        >>> round(float(np.exp(log_terms).sum() * np.log(1e4)), 9)  # 1 - 1e-4
         0.9999
         """
         if self.least == 1.0:
