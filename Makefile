@@ -17,9 +17,12 @@ test test-fast test-evidence test-oldest test-site test-samplers: export OPENBLA
 # Every worker, and every command that a test starts, would compile all modules again.
 test test-fast test-evidence test-oldest test-site test-samplers: export PYTHONDONTWRITEBYTECODE =
 
-# scikit-learn skips its check of array libraries unless scipy is told to expect them.
-test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not evidence"
+# Types are checked beside the first tests. scikit-learn skips its check of array libraries unless
+# scipy is told to expect them.
+test: .venv/installed-dev
+	$(MAKE) --no-print-directory lint & lint=$$!; \
+		$(BIN)/python -m pytest -n auto --dist worksteal -m "not evidence"; tests=$$?; \
+		wait $$lint && exit $$tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest tests/estimators/test_sklearn_checks.py -k array_api
 
 # Statistical claims over many replicates, each with a wrong twin that must fail.
