@@ -4,6 +4,7 @@ BIN := .venv/bin
 
 OLDEST := .venv-oldest/bin
 SAMPLERS := .venv-samplers/bin
+LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 .PHONY: demo test test-fast test-evidence test-oldest test-browser test-site test-samplers lint docs wheels mutate bench bench-large validate clean
 
@@ -20,7 +21,7 @@ test test-fast test-evidence test-oldest test-site test-samplers: export PYTHOND
 # Types are checked beside the first tests. scikit-learn skips its check of array libraries unless
 # scipy is told to expect them.
 test: .venv/installed-dev
-	$(MAKE) --no-print-directory lint & lint=$$!; \
+	($(LINT)) & lint=$$!; \
 		$(BIN)/python -m pytest -n auto --dist worksteal -m "not evidence"; tests=$$?; \
 		wait $$lint && exit $$tests
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest tests/estimators/test_sklearn_checks.py -k array_api
@@ -50,9 +51,7 @@ test-samplers: .venv-samplers/installed
 		-o addopts="-ra --import-mode=importlib" tests/samplers
 
 lint: .venv/installed-dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(LINT)
 
 # The site, in docs/_build/html: nothing is fetched, warnings are errors.
 docs: .venv/installed-docs
