@@ -53,6 +53,14 @@ def mixed(rng, n_classes=2):
     return np.hstack([np.exp(X), bits(rng, n_classes)[0]]), y
 
 
+def counted(rng, n_classes=2):
+    """Classes by how many of five bits are 1, of which a logistic regression says most."""
+    X = rng.normal(size=(200, P))
+    X[:, :5] = rng.random((200, 5)) < 0.5
+    y = np.digitize(X[:, :5].sum(axis=1), [3] if n_classes == 2 else [2, 4])
+    return X, np.array(["low", "mid", "high"])[y]
+
+
 def weighted_words(rng):
     """Weights of words that occur in few texts, and real-valued columns."""
     X, y = reals(rng)
@@ -152,6 +160,8 @@ KINDS = {
     ),
     "classifier": _kind(SelectiveClassifier, mixed),
     "classifier, three classes": _kind(SelectiveClassifier, three(mixed)),
+    "classifier, counted bits": _kind(SelectiveClassifier, counted),
+    "classifier, counted bits, three classes": _kind(SelectiveClassifier, three(counted)),
     "classifier, weighted words": _kind(SelectiveClassifier, weighted_words),
     "classifier, covariates": _kind(SelectiveClassifier, reals, given_covariates=True),
     "regression": _kind(SelectiveNaiveRegressor, numbers),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from calculator_cases import saved_model
 
+from unselected.calculator.class_forms import stack_form
 from unselected.calculator.feature_forms import (
     _by_node,
     _product_form,
@@ -54,6 +55,17 @@ def test_rates_of_two_groups_are_held_by_alpha(name, ploidy, tmp_path):
     columns = product["left"] if product["right"] is None else product["right"]
     assert columns.shape[1] == (ploidy + 1) * n_vectors
     assert sum(form["nodes"]["lengths"]) == n_nodes
+
+
+@pytest.mark.parametrize(
+    "name", ["classifier, counted bits", "classifier, counted bits, three classes"]
+)
+def test_linear_evidence_is_in_the_form(name, tmp_path):
+    predictor = saved_model(name, tmp_path)[0].predictor
+    linear = stack_form(predictor)["linear"]
+    assert linear is not None
+    for key, values in linear.items():
+        np.testing.assert_array_equal(values, getattr(predictor.fitted.linear, key))
 
 
 @pytest.mark.parametrize(("name", "left_out"), [("bits", 0), ("genotypes", 1)])

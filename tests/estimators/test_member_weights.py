@@ -5,8 +5,9 @@ import pytest
 
 from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
+from unselected.dependence.pooling import learn_pool
 from unselected.dependence.power import PowerPosterior
-from unselected.estimators.member_weights import Fit, Weighed, power_of_average
+from unselected.estimators.member_weights import Fit, Weighed, evidence_left_out
 from unselected.statistics.leaving_out import LeftOut
 
 EVEN = np.log([0.5, 0.5])
@@ -31,6 +32,13 @@ def members_of(y, log_odds, times=1.0):
         average = LikelihoodAverage((full,), np.zeros(1))
         members.append(Weighed(None, average, -np.log(len(log_odds))))
     return members
+
+
+def power_of_average(members, y):
+    """Return the power without any regression beside the members."""
+    pool = learn_pool(evidence_left_out(members, y), np.zeros((0, y.size, 2)), y)
+    assert pool.shares.size == 0
+    return pool.power
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -8,6 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 from unselected import SelectiveClassifier
+from unselected.estimators.stack_pooling import Regressions
 from unselected.files.models import ModelError, load_model, save_model
 from unselected.fitted.predictor import ClassPredictor
 
@@ -23,10 +24,22 @@ def mixed_data(seed, n=60, p=120, n_classes=2, missing=0.0):
     return X, y
 
 
-@pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
+def counted_data(seed):
+    """Classes by how many of five bits are 1, of which a logistic regression says most."""
+    X, _ = mixed_data(seed, n=200, missing=0.02)
+    X[:, :15:3] = np.random.default_rng(seed).random((len(X), 5)) < 0.5
+    return X, (X[:, :15:3].sum(axis=1) >= 3).astype(int)
+
+
+@pytest.fixture(scope="module", params=[2, 3, "pooled"])
 def fitted(request):
-    X, y = mixed_data(0, n_classes=request.param, missing=0.02)
-    return SelectiveClassifier(k=25, marginals="normal").fit(X, y), X
+    if request.param == "pooled":
+        X, y = counted_data(0)
+    else:
+        X, y = mixed_data(0, n_classes=request.param, missing=0.02)
+    model = SelectiveClassifier(k=25, marginals="normal").fit(X, y)
+    assert request.param != "pooled" or model._predictor.fitted.linear is not None
+    return model, X
 
 
 def saved(model, path):
@@ -64,6 +77,8 @@ def test_predictions_average_over_members(fitted):
         evidence = member.predictor.log_evidence(rows[:, member.columns])
         parts.append(member.predictor.average.log_proba(evidence, stack.log_psi) + log_weight)
     logs = stack.power * (logsumexp(parts, axis=0) - stack.log_psi) + stack.log_psi
+    if stack.linear is not None:
+        logs += stack.linear.log_evidence(rows)
     logs -= logsumexp(logs, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(X), logs, atol=1e-10)
     assert model.power_ == stack.power != 1.0
@@ -150,6 +165,49 @@ def test_a_file_without_a_power_has_power_1(fitted, tmp_path):
     assert np.abs(found - model.predict_proba(X)).max() > 1e-4
 
 
+def test_a_file_without_linear_evidence_has_none(tmp_path):
+    X, y = counted_data(1)
+    model, path = SelectiveClassifier(k=25).fit(X, y), tmp_path / "model.json"
+    saved(model, path)
+    document = json.loads(path.read_text())
+    assert set(document.pop("linear")) == {"centers", "coefficients", "intercepts"}
+    path.write_text(json.dumps(document))
+    as_before = ClassPredictor(replace(model._predictor.fitted, linear=None))
+    rows = X[:, model.selection_.indices]
+    found = load_model(path).predictor.predict_proba(rows)
+    np.testing.assert_allclose(found, as_before.predict_proba(rows), atol=1e-12)
+    assert np.abs(found - model.predict_proba(X)).max() > 1e-3
+
+
+class SeenBefore(Regressions):
+    """The wrong twin: regressions that are judged by the cases they are fitted to."""
+
+    def add(self, fit, values, table):
+        everyone = np.concatenate([fit.left.kept, fit.left.asked])
+        super().add(replace(fit, left=replace(fit.left, kept=everyone)), values, table)
+
+
+@pytest.mark.parametrize(("regressions", "used"), [(Regressions, False), (SeenBefore, True)])
+def test_regressions_are_judged_by_cases_they_have_not_seen(regressions, used, monkeypatch):
+    """Classes are noise, of which regressions may say nothing."""
+    monkeypatch.setattr("unselected.estimators.stack_fitting.Regressions", regressions)
+    found = []
+    for seed in range(5):
+        X, _ = mixed_data(seed)
+        y = np.random.default_rng(seed).permutation(np.arange(len(X)) % 2)
+        found.append(SelectiveClassifier(k=25).fit(X, y)._predictor.fitted.linear is not None)
+    assert found.count(used) >= 4
+
+
+@pytest.mark.parametrize(
+    "options", [{"dependence": "none"}, {"dependence": "tempered"}, {"preselected_from": 2000}]
+)
+def test_no_regression_where_none_is_asked_for_or_folds_cannot_repeat_the_selection(options):
+    X, y = counted_data(2)
+    X = np.nan_to_num(X[:, 1::3]) if "preselected_from" in options else X
+    assert SelectiveClassifier(**options).fit(X, y)._predictor.fitted.linear is None
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -162,6 +220,7 @@ def test_a_file_without_a_power_has_power_1(fitted, tmp_path):
         (lambda d: d.pop("members"), "members"),
         (lambda d: d.update(power=-1.0), "power"),
         (lambda d: d.update(power=float("inf")), "power|Infinity"),
+        (lambda d: d.update(linear={"centers": []}), "linear"),
     ],
 )
 def test_damaged_files_are_refused(fitted, change, message, tmp_path):
@@ -189,12 +248,16 @@ def test_intervals_have_nearly_all_of_the_weight(fitted):
     model, X = fitted
     stack = model._predictor.fitted
     rows = stack.rows(X[:5, model.selection_.indices], str)
-    logs, log_weights = replace(stack, power=1.0).by_node(rows)
+    plain = replace(stack, power=1.0, linear=None)
+    logs, log_weights = plain.by_node(rows)
     proba = np.exp(logs + stack.log_psi[:, np.newaxis]) @ np.exp(log_weights)
     columns = X[:5, model.selection_.indices]
-    averaged = ClassPredictor(replace(stack, power=1.0)).predict_proba(columns)
+    averaged = ClassPredictor(plain).predict_proba(columns)
     np.testing.assert_allclose(proba, averaged, atol=2e-3)
-    np.testing.assert_allclose(stack.by_node(rows)[0], stack.power * logs, atol=1e-12)
+    pooled = stack.power * logs
+    if stack.linear is not None:
+        pooled += stack.linear.log_evidence(rows)[..., np.newaxis]
+    np.testing.assert_allclose(stack.by_node(rows)[0], pooled, atol=1e-12)
 
 
 def test_a_new_value_of_a_binary_column_that_is_no_bit_says_nothing(fitted):

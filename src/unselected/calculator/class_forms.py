@@ -23,6 +23,7 @@ from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.probability_intervals import UNLIKELY
 from unselected.fitted.stack import FittedStack, Member
+from unselected.models.logistic_ridges import LinearEvidence
 
 
 def single_form(predictor: ClassPredictor) -> Form:
@@ -119,8 +120,13 @@ def stack_form(predictor: ClassPredictor) -> Form:
         "normal": normal_form(fitted.normal),
         "path": {"steps": steps, "weights": weights},
         "power": fitted.power,
+        "linear": _linear(fitted.linear),
         "members": [_member(member, weight, fitted) for member, weight in members],
     }
+
+
+def _linear(linear: LinearEvidence | None) -> Form | None:
+    return None if linear is None else {**vars(linear)}
 
 
 def _member(member: Member, log_weight: float, stack: FittedStack) -> Form:

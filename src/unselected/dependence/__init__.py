@@ -7,6 +7,7 @@ correlated  likelihoods with correlations within classes, and class-specific var
 diagnosis   whether features depend on each other, and what to do
 held_out    what each case looks like to a fit without its fold
 inverse_regression  the response given features that are modelled given it
+pooling     evidence of an average, pooled with that of logistic regressions
 power       the power of the likelihood, and the outlier fraction
 response_weights  weights of regressions, from responses left out
 """

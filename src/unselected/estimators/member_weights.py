@@ -26,14 +26,15 @@ _LEAST_WEIGHT = 0.05
 # multiplied by these. Fits without different folds share most of their cases, so that their errors
 # are correlated, and the sum over cases is less certain than one over independent cases.
 _MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
+# Log prior odds of each number of features over the next smaller one. Features are given up only
+# where cases left out speak against them.
+_LOG_MORE_FEATURES = 0.5
 # Prior probability of the model's own likelihood, where features are independent within classes, if
 # all columns are binary. Correlations of hundreds of bits may seem to predict better than they do,
 # and where they matter the cases left out say so clearly.
 _OWN_OF_BITS = 0.9
 # Prior probability that the features do not tell the classes apart at all.
 _SAYS_NOTHING = 0.3
-# The logarithm of the power of the average: the standard deviation of its normal prior, and nodes.
-_LOG_POWER_SPREAD, _LOG_POWERS = 0.1, np.linspace(-1.0, 1.0, 41)
 # The likelihood as it is, with power 1.
 _NO_POWER = PowerPrior(full_power=1.0, no_outliers=1.0)
 
@@ -111,6 +112,7 @@ def normalized(members: list[Weighed]) -> list[Weighed]:
     """Return the members with enough weight, whose weights then sum to 1."""
     distinct = list(_distinct(members))
     logs = _MEMBER_SHARE * np.array([member.log_weight for member in distinct])
+    logs = logs + _LOG_MORE_FEATURES * np.arange(logs.size)
     logs = logs - log_sum(logs)
     some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
     logs = logs - log_sum(logs[some])
@@ -118,21 +120,15 @@ def normalized(members: list[Weighed]) -> list[Weighed]:
     return [replace(member, log_weight=log) for member, log, stays in each if stays]
 
 
-def power_of_average(members: list[Weighed], y: NDArray[np.intp]) -> float:
-    """Return the power that the evidence of the average over the members gets.
+def evidence_left_out(members: list[Weighed], y: NDArray[np.intp]) -> HeldOut:
+    """Return the evidence that the average over the members gave to cases left out.
 
-    Each likelihood is calibrated by a power of its own. Their average is less extreme than they
-    are, so that it is underconfident where they disagree. log(power) is the posterior mean, given
-    the probabilities that the average gave to cases left out, whose classes are y; its prior is
-    N(0, 0.1^2).
+    y are the classes of these cases.
     """
     known = members[0].average.left_out
-    log_prior = known.log_prior
-    log_proba = log_sum(np.array([_left_out(each) + each.log_weight for each in members]), axis=0)
-    cases = HeldOut.of_classes(log_proba - log_prior, log_prior, y)
-    gained = cases.log_without_outliers(np.exp(_LOG_POWERS)).sum(axis=1)
-    logs = known.weight * gained - 0.5 * (_LOG_POWERS / _LOG_POWER_SPREAD) ** 2
-    return float(np.exp(np.exp(logs - log_sum(logs)) @ _LOG_POWERS))
+    logs = np.array([_left_out(each) + each.log_weight for each in members])
+    cases = HeldOut.of_classes(log_sum(logs, axis=0) - known.log_prior, known.log_prior, y)
+    return replace(cases, weight=known.weight)
 
 
 def _left_out(member: Weighed) -> Floats:

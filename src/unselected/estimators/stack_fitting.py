@@ -9,6 +9,7 @@ models and of their likelihoods, and the power of each likelihood.
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +26,10 @@ from unselected.estimators.member_weights import (
     Fit,
     Weighed,
     normalized,
-    power_of_average,
     preferred,
 )
 from unselected.estimators.stack_choosing import Chosen
+from unselected.estimators.stack_pooling import Regressions, pooled
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
@@ -230,14 +231,13 @@ class _Learning:
         columns = KeptValues.of(fitting.table.X, widest_selections)
         columns = columns.with_indicators(fitting.find_binary)
         candidates: dict[tuple[Marginals, int | None], list[Fit]] = {}
-        n_done, n_all = 0, len(self.marginals) * len(self.sets)
+        steps = self._steps()
         for marginals, sets in chosen.items():
             posteriors = iter(self._binary_posteriors([one for each in sets for one in each]))
             for left, each in zip(self.sets, sets, strict=True):
                 for fit in self._fits(marginals, left, each, posteriors, columns):
                     candidates.setdefault((marginals, fit.k), []).append(fit)
-                n_done += 1
-                on_step.get()(n_done, n_all)
+                next(steps)
         y, powered = fitting.table.y, fitting.guarded != "none"
         members: dict[Marginals, list[Weighed]] = {name: [] for name in self.marginals}
         for (marginals, _), fits in candidates.items():
@@ -247,10 +247,29 @@ class _Learning:
         averaged = normalized(members[best])
         stack, selection = self._stack(averaged, columns, best)
         if powered:
+            regressions = Regressions()
+            for fit in candidates[best, averaged[-1].fit.k] if self._is_pooled else ():
+                regressions.add(fit, partial(self._values, best, columns), fitting.table)
+                next(steps)
             asked = np.concatenate([y[left.asked] for left in self.sets[1:]])
-            stack = replace(stack, power=power_of_average(averaged, asked))
+            stack = pooled(stack, averaged, regressions, asked)
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
+
+    @property
+    def _is_pooled(self) -> bool:
+        """Whether the evidence of logistic regressions is added to that of the average.
+
+        They know nothing of the selection, which must therefore be repeated without each fold. An
+        earlier selection cannot be.
+        """
+        return self.fitting.guarded == "auto" and self.fitting.rule.n_before is None
+
+    def _steps(self) -> Iterator[None]:
+        """Tell, each time it is asked, that one more fit of all is done."""
+        n_all = (len(self.marginals) + self._is_pooled) * len(self.sets)
+        for n_done in range(1, n_all + 1):
+            yield on_step.get()(n_done, n_all)
 
     def _binary_posteriors(self, chosen: list[Chosen]) -> list[CountPosterior]:
         """Return the posteriors of those that have a model of binary features, in their order."""
@@ -269,15 +288,7 @@ class _Learning:
     ) -> Iterator[Fit]:
         """Yield the model of each number of features, fitted without a set of cases."""
         fitting, widest = self.fitting, chosen[-1]
-        train, asked = (
-            np.asarray(columns.take(rows, widest.selection), dtype=np.float64)
-            for rows in (left.kept, left.asked)
-        )
-        if marginals == "normal" and not widest.is_binary.all():
-            real = ~widest.is_binary
-            normal = NormalScores.learn(train[:, real])
-            train[:, real] = normal.apply(train[:, real])
-            asked[:, real] = normal.apply(asked[:, real])
+        train, asked = self._values(marginals, columns, widest, left)
         given, table = self._given_covariates(left), fitting.table
         unit, y = None, table.y[left.kept]
         if fitting.guarded == "auto" and given is None:  # residuals are those of all models
@@ -296,6 +307,22 @@ class _Learning:
             evidence = predictor.log_evidence(rows)
             log_prior = np.broadcast_to(predictor.log_prior(rows), evidence.shape[1:])
             yield Fit(one.k, one.selection, one.is_binary, predictor, evidence, log_prior, left)
+
+    @staticmethod
+    def _values(
+        marginals: Marginals, columns: KeptValues, chosen: "Chosen | Fit", left: LeftOut
+    ) -> tuple[Floats, Floats]:
+        """Return what was kept of the cases that are not left out, and of those asked for."""
+        train, asked = (
+            np.asarray(columns.take(rows, chosen.selection), dtype=np.float64)
+            for rows in (left.kept, left.asked)
+        )
+        real = ~chosen.is_binary
+        if marginals == "normal" and real.any():
+            normal = NormalScores.learn(train[:, real])
+            train[:, real] = normal.apply(train[:, real])
+            asked[:, real] = normal.apply(asked[:, real])
+        return train, asked
 
     def _given_covariates(self, left: LeftOut) -> _CaseCovariates | None:
         """Return what the covariates of the cases that are not left out say of their classes."""

@@ -28,10 +28,12 @@ from unselected.fitted.json_checks import (
     check_reals,
     check_record,
 )
+from unselected.fitted.json_linear import linear_entry, parse_linear
 from unselected.fitted.json_normal import normal_entry, parse_columns, parse_normal
 from unselected.fitted.json_parts import parse_names
 from unselected.fitted.predictor import ClassPredictor, predictor_of
 from unselected.fitted.raw_effects import raw_effects
+from unselected.models.logistic_ridges import LinearEvidence
 from unselected.numerics.quadrature import log_sum
 from unselected.selection.events import FamilyEvent
 from unselected.selection.leaving_out import Marginals
@@ -81,17 +83,20 @@ class FittedStack(FittedClasses):
     names : array of shape (k,) or None
     power : float
         Of the evidence of the average; 1 in model files that do not have it.
+    linear : LinearEvidence or None
+        What logistic regressions on the kept columns add to it; None where that is nothing.
     """
 
     kind: ClassVar[str] = "classifier"
     keys: ClassVar[tuple[str, ...]] = ("members", "log_weights", "normal")
-    optional: ClassVar[tuple[str, ...]] = ("power",)
+    optional: ClassVar[tuple[str, ...]] = ("power", "linear")
 
     members: tuple[Member, ...]
     log_weights: Floats
     normal: NormalScores | None
     names: NDArray[Any] | None
     power: float = 1.0
+    linear: LinearEvidence | None = None
 
     @property
     def main(self) -> FittedFamilies:
@@ -193,15 +198,22 @@ class FittedStack(FittedClasses):
     def log_evidence(self, rows: NDArray[Any]) -> Floats:
         """Return log P(class | row) less log P(class), shape (rows, G).
 
-        With power 1 this is the evidence that, with the class probabilities of the training set,
-        gives the average over the members.
+        With power 1, and without linear evidence, this is the evidence that, with the class
+        probabilities of the training set, gives the average over the members.
         """
         log_prior = self.log_prior(rows)
         parts = [
             member.predictor.average.log_proba(evidence, log_prior) + log_weight
             for member, log_weight, evidence in self._each(rows)
         ]
-        return np.asarray(self.power * (log_sum(np.array(parts), axis=0) - log_prior))
+        return self._pooled(log_sum(np.array(parts), axis=0) - log_prior, rows)
+
+    def _pooled(self, log_evidence: Floats, rows: NDArray[Any]) -> Floats:
+        """Return evidence of the average (rows, G) with its power, and with what is linear."""
+        powered = self.power * log_evidence
+        if self.linear is None:
+            return np.asarray(powered)
+        return np.asarray(powered + self.linear.log_evidence(rows[:, : self.n_columns]))
 
     def by_node(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return the same for each member, likelihood and power, and their log weights.
@@ -223,7 +235,7 @@ class FittedStack(FittedClasses):
                         epsilon=power.epsilon[[node]],
                         log_weights=np.zeros(1),
                     )
-                    logs.append(self.power * (one.log_proba(own, log_prior) - log_prior))
+                    logs.append(self._pooled(one.log_proba(own, log_prior) - log_prior, rows))
                     log_weights.append(joint[node])
         weights = np.array(log_weights)
         # Given the row all nodes keep their weights: those of P(row | node) are already in them.
@@ -255,6 +267,8 @@ class FittedStack(FittedClasses):
             # (likelihoods, rows, k, G) with (likelihoods, rows, G, G)
             result[:, member.columns] += np.einsum("lrkh,lrgh->rkg", by_feature, factors)
         result *= self.power
+        if self.linear is not None:
+            result += self.linear.by_feature(rows[:, : self.n_columns])
         return result + self._rest(result, rows)
 
     def _rest(self, found: Floats, rows: NDArray[Any]) -> Floats:
@@ -341,6 +355,10 @@ class FittedStack(FittedClasses):
             sentences.append(f"Real-valued features are modelled {marginals}.")
         if self.power != 1.0:
             sentences.append(f"The evidence of the average has the power {self.power:.2f}.")
+        if self.linear is not None:
+            sentences.append(
+                "The evidence of logistic regressions on the same features is added to it."
+            )
         return sentences
 
     def to_json(self) -> Entries:
@@ -357,6 +375,7 @@ class FittedStack(FittedClasses):
             "log_weights": self.log_weights,
             "normal": normal_entry(self.normal),
             "power": self.power,
+            "linear": linear_entry(self.linear),
         }
 
     @classmethod
@@ -376,7 +395,9 @@ class FittedStack(FittedClasses):
         n_real = int((~members[-1].fitted.is_binary).sum())
         normal = parse_normal(entries["normal"], n_real)
         power = check_real(entries.get("power", 1.0), "power", 0.0, _LARGEST_POWER)
-        return cls(members, logs, normal, parse_names(entries["names"], k), power)
+        n_classes = members[-1].fitted.classes.size
+        linear = parse_linear(entries.get("linear"), k, n_classes)
+        return cls(members, logs, normal, parse_names(entries["names"], k), power, linear)
 
 
 _MEMBER, _GUARDS = ("columns", *FittedFamilies.keys), ("tempering", "weighing")

@@ -20,6 +20,7 @@ fractions           the fraction of related features: its prior, and integrals o
 gaussian            naive Bayes of real-valued features
 gaussian_posterior  its posterior
 gaussian_prior      its prior
+logistic_ridges     logistic regressions of the classes on the features, with ridges
 mixture             two latent groups of cases, binary features
 mixture_posterior   its predictions of new cases
 predictive          predictive distributions of a real response

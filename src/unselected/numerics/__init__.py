@@ -12,5 +12,6 @@ kernels            compiled loops (numba), where they pay
 many_trapezoids    the adaptive trapezoid rule for many functions at once
 quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
 resampling         means over cases, with intervals from resampled cases or groups
+ridge_logits       multinomial logistic regressions with normal priors
 slice_sampling     slice and elliptical slice sampling
 """

@@ -18,9 +18,27 @@ class NormalScores {
   }
 }
 
+/** Evidence that is linear in the features; a missing value adds nothing. */
+class LinearEvidence {
+  constructor({ centers, coefficients, intercepts }) {
+    Object.assign(this, { centers, coefficients, intercepts });
+  }
+  byFeature(row) {
+    return row.map((x, j) => {
+      const gap = isMissing(x) ? 0 : x - this.centers[j];
+      return Array.from(this.coefficients[j], (slope) => gap * slope);
+    });
+  }
+  evidence(row) {
+    const each = this.byFeature(row);
+    return Array.from(this.intercepts, (intercept, g) => intercept + sum(each.map((own) => own[g])));
+  }
+}
+
 class StackModel {
-  constructor({ logPsi, members, normal, isBinary, thresholds, path, power }) {
+  constructor({ logPsi, members, normal, isBinary, thresholds, path, power, linear }) {
     Object.assign(this, { logPsi, thresholds, path, power });
+    this.linear = linear && new LinearEvidence(linear);
     this.members = members.map(({ columns, logWeight, model }) => ({
       columns,
       logWeight,
@@ -57,7 +75,17 @@ class StackModel {
   }
 
   evidence(row, coded) {
-    return [this._evidence(this._each(row, coded), this.logPrior(coded)).map((value) => this.power * value)];
+    return [this._pooled(this._evidence(this._each(row, coded), this.logPrior(coded)), this._linear(row))];
+  }
+
+  /** Return what is linear in the features, for each class. */
+  _linear(row) {
+    return this.linear ? this.linear.evidence(row) : this.logPsi.map(() => 0);
+  }
+
+  /** Return evidence of the average with its power, and with what is linear. */
+  _pooled(evidence, linear) {
+    return evidence.map((value, g) => this.power * value + linear[g]);
   }
 
   _evidence(each, logPrior, part = 1) {
@@ -74,10 +102,12 @@ class StackModel {
     const logPrior = Array.from(this.logPrior(coded));
     const logs = logPrior.map(() => []);
     const logWeights = [];
+    const linear = this._linear(row);
     for (const { model, logWeight, evidence } of this._each(row, coded)) {
       model.average.powers.forEach((power, i) => {
         for (const point of power.points) {
-          logProbaAt(point, evidence[i], logPrior).forEach((value, g) => logs[g].push(this.power * (value - logPrior[g])));
+          const own = logProbaAt(point, evidence[i], logPrior).map((value, g) => value - logPrior[g]);
+          this._pooled(own, linear).forEach((value, g) => logs[g].push(value));
           logWeights.push(point.logWeight + power.logWeight + logWeight);
         }
       });
@@ -103,8 +133,9 @@ class StackModel {
         });
       });
     }
-    const powered = (values) => values.map((value) => this.power * value);
-    return [this._withRest(result.map(powered), powered(this._evidence(each, logPrior)))];
+    const added = this.linear ? this.linear.byFeature(row) : row.map(() => logPrior.map(() => 0));
+    const found = result.map((values, j) => this._pooled(values, added[j]));
+    return [this._withRest(found, this._pooled(this._evidence(each, logPrior), this._linear(row)))];
   }
 
   _factors(power, evidence, logPrior, totals, logWeight) {

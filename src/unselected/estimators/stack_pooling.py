@@ -1,0 +1,61 @@
+"""The logistic regressions beside an average over models, and how the evidence is pooled."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unselected._typing import Floats
+from unselected.dependence.pooling import learn_pool
+from unselected.estimators.inputs import TrainingTable
+from unselected.estimators.member_weights import Fit, Weighed, evidence_left_out
+from unselected.fitted.stack import FittedStack
+from unselected.models.logistic_ridges import LinearEvidence, logistic_ridges
+from unselected.statistics.leaving_out import LeftOut
+
+# Returns the kept features of the cases that a fit was trained with, and of those it left out.
+Values = Callable[[Fit, LeftOut], tuple[Floats, Floats]]
+
+
+class Regressions:
+    """Logistic regressions on the features of a member, without each set of cases.
+
+    Attributes
+    ----------
+    whole : list of LinearEvidence
+        Of all cases, one for each ridge.
+    left_out : list of array of shape (ridges, asked, G)
+        The evidence for the cases of each fold.
+    """
+
+    def __init__(self) -> None:
+        self.whole: list[LinearEvidence] = []
+        self.left_out: list[Floats] = []
+
+    def add(self, fit: Fit, values: Values, table: TrainingTable) -> None:
+        """Repeat what a fit did, for regressions; the first is to all cases."""
+        train, asked = values(fit, fit.left)
+        kept = fit.left.kept
+        log_prior = fit.predictor.log_prior(table.with_covariates(train, kept))
+        fitted = logistic_ridges(train, fit.is_binary, table.y[kept], log_prior)
+        if self.whole:
+            self.left_out.append(np.array([one.log_evidence(asked) for one in fitted]))
+        else:
+            self.whole = fitted
+
+
+def pooled(
+    stack: FittedStack, members: list[Weighed], regressions: Regressions, y: NDArray[np.intp]
+) -> FittedStack:
+    """Return an average with a power, and with what regressions add, learned from cases left out.
+
+    y are the classes of these cases.
+    """
+    cases = evidence_left_out(members, y)
+    others = np.zeros((0, *cases.log_evidence.shape))
+    if regressions.left_out:
+        others = np.concatenate(regressions.left_out, axis=1)
+    pool = learn_pool(cases, others, y)
+    linear = LinearEvidence.mixed(pool.shares, regressions.whole) if pool.shares.size else None
+    return replace(stack, power=pool.power, linear=linear)
