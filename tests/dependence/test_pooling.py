@@ -20,7 +20,7 @@ def cases(n, seed):
 
 
 def pool_of(average, regressions, y):
-    return learn_pool(HeldOut.of_classes(average, EVEN, y), np.array(regressions), y)
+    return learn_pool(HeldOut.of_classes(average, EVEN, y), np.array(regressions))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -55,6 +55,6 @@ def test_cases_that_are_there_twice_count_half():
     y, (one, other) = cases(60, 1)
     twice = [np.concatenate([each, each]) for each in (one, other, y)]
     halved = replace(HeldOut.of_classes(twice[0], EVEN, twice[2]), weight=0.5)
-    plain, double = pool_of(one, [other], y), learn_pool(halved, twice[1][np.newaxis], twice[2])
+    plain, double = pool_of(one, [other], y), learn_pool(halved, twice[1][np.newaxis])
     np.testing.assert_allclose(double.shares, plain.shares, rtol=1e-9)
     assert double.power == pytest.approx(plain.power, rel=1e-9)

@@ -36,7 +36,7 @@ def members_of(y, log_odds, times=1.0):
 
 def power_of_average(members, y):
     """Return the power without any regression beside the members."""
-    pool = learn_pool(evidence_left_out(members, y), np.zeros((0, y.size, 2)), y)
+    pool = learn_pool(evidence_left_out(members, y), np.zeros((0, y.size, 2)))
     assert pool.shares.size == 0
     return pool.power
 

@@ -1,6 +1,6 @@
 """Held-out evidence: each training case under the model that was trained without it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -27,6 +27,8 @@ class HeldOut:
         log psi_g from the same fit.
     seen_evidence, seen_prior : arrays of shape (n,)
         The same at the observed class.
+    codes : array of shape (n,)
+        The observed classes, counted from 0.
     weight : float
         What a case counts. Where the cases were divided into folds several times, each of them is
         here once for each division and counts less.
@@ -36,20 +38,21 @@ class HeldOut:
     log_prior: Floats
     seen_evidence: Floats
     seen_prior: Floats
+    codes: NDArray[np.intp]
     weight: float = 1.0
 
     @classmethod
     def none(cls, n_classes: int = 2) -> "HeldOut":
         """Return an empty record, where no case was left out or a file does not hold them."""
         empty = np.zeros((0, n_classes))
-        return cls(empty, empty, empty[:, 0], empty[:, 0])
+        return cls(empty, empty, empty[:, 0], empty[:, 0], np.zeros(0, dtype=np.intp))
 
     @classmethod
     def of_classes(cls, log_evidence: ArrayLike, log_prior: ArrayLike, y: ArrayLike) -> "HeldOut":
         """Take classes y, numbers from 0 on, of shape (n,)."""
         evidence = finite("log_evidence", log_evidence)
         prior = np.broadcast_to(finite("log_prior", log_prior), evidence.shape)
-        codes = np.asarray(y)
+        codes = np.asarray(y, dtype=np.intp)
         if codes.shape != evidence.shape[:1]:
             raise ValueError(f"y has the shape {codes.shape}; log_evidence has {evidence.shape}.")
         if not np.all((codes >= 0) & (codes < evidence.shape[1])):
@@ -59,7 +62,18 @@ class HeldOut:
             )
         prior = prior - log_sum(prior, axis=1)[:, np.newaxis]
         seen = np.arange(codes.size), codes
-        return cls(evidence, prior, evidence[seen], prior[seen])
+        return cls(evidence, prior, evidence[seen], prior[seen], codes)
+
+    @property
+    def log_gain(self) -> float:
+        """Log of how much more probable the evidence makes the observed responses."""
+        gained = self.log_without_outliers(np.ones(1))[0] - self.seen_prior
+        return float(self.weight * gained.sum())
+
+    def with_evidence(self, log_evidence: Floats) -> "HeldOut":
+        """Return the same cases with other evidence, shape (n, G)."""
+        seen = np.take_along_axis(log_evidence, self.codes[:, np.newaxis], axis=1)[:, 0]
+        return replace(self, log_evidence=log_evidence, seen_evidence=seen)
 
     @property
     def size(self) -> int:

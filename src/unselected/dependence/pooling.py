@@ -15,11 +15,9 @@ their number n: it is n / (n + 800). What is returned are posterior means of the
 over ridges is linear again.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unselected._typing import Floats
 from unselected.dependence.held_out import HeldOut
@@ -48,7 +46,7 @@ class Pool(NamedTuple):
     shares: Floats
 
 
-def learn_pool(average: HeldOut, regressions: Floats, y: NDArray[np.intp]) -> Pool:
+def learn_pool(average: HeldOut, regressions: Floats) -> Pool:
     """Learn the factors from cases left out.
 
     Parameters
@@ -57,8 +55,6 @@ def learn_pool(average: HeldOut, regressions: Floats, y: NDArray[np.intp]) -> Po
         The evidence of the average.
     regressions : array of shape (V, n, G)
         That of V regressions for the same cases.
-    y : array of shape (n,)
-        Their classes.
 
     Examples
     --------
@@ -68,7 +64,7 @@ def learn_pool(average: HeldOut, regressions: Floats, y: NDArray[np.intp]) -> Po
     >>> y = np.arange(2000) % 2
     >>> each = 2.0 * (rng.normal(size=(2, 2000)) + 2.0 * y - 1.0)
     >>> one, other = (np.stack([np.zeros(2000), odds], axis=1) for odds in each)
-    >>> pool = learn_pool(HeldOut.of_classes(one, np.log([0.5, 0.5]), y), other[np.newaxis], y)
+    >>> pool = learn_pool(HeldOut.of_classes(one, np.log([0.5, 0.5]), y), other[np.newaxis])
     >>> round(pool.power, 1), pool.shares.round(1).tolist()
     (1.0, [1.0])
     """
@@ -81,8 +77,7 @@ def learn_pool(average: HeldOut, regressions: Floats, y: NDArray[np.intp]) -> Po
     for v, own in enumerate(regressions):
         for s, share in enumerate(_SHARES):
             evidence = (1.0 - share) * average.log_evidence + share * own
-            cases = HeldOut.of_classes(evidence, average.log_prior, y)
-            cases = replace(cases, weight=average.weight)
+            cases = average.with_evidence(evidence)
             pooled[v, s] = log_shares[s] + _log_posterior(cases, _SPREAD_POOLED)
     total = log_sum(np.append(alone, pooled.ravel()))
     own, shared = np.exp(alone - total), np.exp(pooled - total)

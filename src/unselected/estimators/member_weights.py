@@ -21,14 +21,14 @@ from unselected.statistics.leaving_out import LeftOut
 # Normal scores are used unless the evidence for the raw values is larger by this factor (a log).
 _FOR_NORMAL = 3.0
 # A model with less weight than this is left out of the average.
-_LEAST_WEIGHT = 0.05
+_LEAST_WEIGHT = 0.02
 # The log probabilities of cases left out, by which members and likelihoods are weighed, are
 # multiplied by these. Fits without different folds share most of their cases, so that their errors
 # are correlated, and the sum over cases is less certain than one over independent cases.
-_MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.5, 0.8
+_MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.2, 0.8
 # Log prior odds of each number of features over the next smaller one. Features are given up only
 # where cases left out speak against them.
-_LOG_MORE_FEATURES = 0.5
+_LOG_MORE_FEATURES = 0.25
 # Prior probability of the model's own likelihood, where features are independent within classes, if
 # all columns are binary. Correlations of hundreds of bits may seem to predict better than they do,
 # and where they matter the cases left out say so clearly.

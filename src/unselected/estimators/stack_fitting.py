@@ -25,6 +25,7 @@ from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import (
     Fit,
     Weighed,
+    evidence_left_out,
     normalized,
     preferred,
 )
@@ -247,12 +248,14 @@ class _Learning:
         averaged = normalized(members[best])
         stack, selection = self._stack(averaged, columns, best)
         if powered:
+            cases = evidence_left_out(averaged, np.concatenate([y[s.asked] for s in self.sets[1:]]))
             regressions = Regressions()
-            for fit in candidates[best, averaged[-1].fit.k] if self._is_pooled else ():
-                regressions.add(fit, partial(self._values, best, columns), fitting.table)
-                next(steps)
-            asked = np.concatenate([y[left.asked] for left in self.sets[1:]])
-            stack = pooled(stack, averaged, regressions, asked)
+            if self._is_pooled and regressions.are_worth_a_try(cases):
+                for fit in candidates[best, averaged[-1].fit.k]:
+                    regressions.add(fit, partial(self._values, best, columns), fitting.table)
+                    next(steps)
+            stack = pooled(stack, cases, regressions)
+        list(steps)  # what is left need not be done
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 

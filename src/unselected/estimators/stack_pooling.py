@@ -4,18 +4,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unselected._typing import Floats
+from unselected.dependence.held_out import HeldOut
 from unselected.dependence.pooling import learn_pool
 from unselected.estimators.inputs import TrainingTable
-from unselected.estimators.member_weights import Fit, Weighed, evidence_left_out
+from unselected.estimators.member_weights import Fit
 from unselected.fitted.stack import FittedStack
 from unselected.models.logistic_ridges import LinearEvidence, logistic_ridges
 from unselected.statistics.leaving_out import LeftOut
 
 # Returns the kept features of the cases that a fit was trained with, and of those it left out.
 Values = Callable[[Fit, LeftOut], tuple[Floats, Floats]]
+
+# How much more probable the average has to make the classes of cases left out than their
+# frequencies do (a log).
+_LEAST_GAIN = 1.0
 
 
 class Regressions:
@@ -33,6 +37,14 @@ class Regressions:
         self.whole: list[LinearEvidence] = []
         self.left_out: list[Floats] = []
 
+    @staticmethod
+    def are_worth_a_try(cases: HeldOut) -> bool:
+        """Say whether the average over models tells the classes of cases left out apart at all.
+
+        Where it does not, as in noise, regressions on the same features hardly ever do.
+        """
+        return cases.log_gain > _LEAST_GAIN
+
     def add(self, fit: Fit, values: Values, table: TrainingTable) -> None:
         """Repeat what a fit did, for regressions; the first is to all cases."""
         train, asked = values(fit, fit.left)
@@ -45,17 +57,14 @@ class Regressions:
             self.whole = fitted
 
 
-def pooled(
-    stack: FittedStack, members: list[Weighed], regressions: Regressions, y: NDArray[np.intp]
-) -> FittedStack:
+def pooled(stack: FittedStack, cases: HeldOut, regressions: Regressions) -> FittedStack:
     """Return an average with a power, and with what regressions add, learned from cases left out.
 
-    y are the classes of these cases.
+    ``cases`` have the evidence of the average.
     """
-    cases = evidence_left_out(members, y)
     others = np.zeros((0, *cases.log_evidence.shape))
     if regressions.left_out:
         others = np.concatenate(regressions.left_out, axis=1)
-    pool = learn_pool(cases, others, y)
+    pool = learn_pool(cases, others)
     linear = LinearEvidence.mixed(pool.shares, regressions.whole) if pool.shares.size else None
     return replace(stack, power=pool.power, linear=linear)
