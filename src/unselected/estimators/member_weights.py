@@ -26,9 +26,6 @@ _LEAST_WEIGHT = 0.02
 # multiplied by these. Fits without different folds share most of their cases, so that their errors
 # are correlated, and the sum over cases is less certain than one over independent cases.
 _MEMBER_SHARE, _LIKELIHOOD_SHARE = 0.2, 0.8
-# Log prior odds of each number of features over the next smaller one. Features are given up only
-# where cases left out speak against them.
-_LOG_MORE_FEATURES = 0.25
 # Prior probability of the model's own likelihood, where features are independent within classes, if
 # all columns are binary. Correlations of hundreds of bits may seem to predict better than they do,
 # and where they matter the cases left out say so clearly.
@@ -112,7 +109,6 @@ def normalized(members: list[Weighed]) -> list[Weighed]:
     """Return the members with enough weight, whose weights then sum to 1."""
     distinct = list(_distinct(members))
     logs = _MEMBER_SHARE * np.array([member.log_weight for member in distinct])
-    logs = logs + _LOG_MORE_FEATURES * np.arange(logs.size)
     logs = logs - log_sum(logs)
     some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
     logs = logs - log_sum(logs[some])

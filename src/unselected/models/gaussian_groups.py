@@ -123,10 +123,11 @@ def _table(
 ) -> Floats:
     """Return the log likelihood at some log u and fractions, shape (log u, fractions)."""
     logs, log_omitted = _log_of_groups(model, likelihood, log_u, None)
-    each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
-    log_ratio = (logs[:-1] - logs[-1])[:, np.newaxis]
-    total = np.logaddexp(each.log_related + log_ratio, each.log_rest).sum(axis=2) + logs[-1].sum()
+    every = np.arange(log_u.size)
+    same = Fractions(*(np.tile(part, (log_u.size, 1)) for part in pi))
+    total = log_product_together(logs[:-1] - logs[-1])(every, same) + logs[-1].sum()
     if likelihood.event.n_omitted:
+        each = Fractions(pi.log_related[:, np.newaxis], pi.log_rest[:, np.newaxis])
         mixed = log_mixed(each, log_omitted[:-1, np.newaxis], log_omitted[-1])
         total += likelihood.event.log_prob(mixed)
     return np.asarray(total)
