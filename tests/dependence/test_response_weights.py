@@ -111,3 +111,13 @@ def test_stacking_costs_little_where_a_candidate_is_true(seed, monkeypatch):
     half = loss_of_mixtures(seed)
     cheap = [cost - bayes < 0.75 * (half - bayes) for cost in (ours, half)]
     assert cheap == [True, False]
+
+
+def test_a_model_known_to_be_right_has_no_outliers_and_is_not_stacked(seed):
+    y = np.random.default_rng(seed).normal(size=40)
+    some = [candidate(0 * y, 1.0, 0.1), candidate(0 * y, 1.1, 0.1), candidate(0.2 * y, 1.0, 0.8)]
+    known, unknown = (learn_weights(some, cases_of(y), share) for share in (0.999, 0.0))
+    assert known.outlier < 0.002 < unknown.outlier
+    bayes = np.exp([log_evidence([one], cases_of(y)) for one in some])
+    weights = [float(part.sum()) for part in known.nodes]
+    np.testing.assert_allclose(weights, bayes / bayes.sum(), atol=0.02)

@@ -7,7 +7,7 @@ from unselected.dependence.averaging import LikelihoodAverage
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.pooling import learn_pool
 from unselected.dependence.power import PowerPosterior
-from unselected.estimators.member_weights import Fit, Weighed, evidence_left_out
+from unselected.estimators.member_weights import Fit, Weighed, evidence_left_out, normalized
 from unselected.statistics.leaving_out import LeftOut
 
 EVEN = np.log([0.5, 0.5])
@@ -76,3 +76,46 @@ def test_independence_has_a_larger_prior_where_all_features_are_binary(bits, own
     ]
     learned = Weighed.learn(fits, y, 1, powered=True)
     np.testing.assert_allclose(learned.average.weights, [own, 1.0 - own], atol=0.01)
+
+
+def members_with_weights(logs):
+    """Members of 1, 2, ... features with these log probabilities of cases left out."""
+    sizes = np.arange(len(logs)) + 1
+    fits = [Fit(int(k), _Sized(np.arange(k)), None, None, None, None, None) for k in sizes]
+    return [Weighed(fit, None, log) for fit, log in zip(fits, logs, strict=True)]
+
+
+class _Sized:
+    """A selection of some columns."""
+
+    def __init__(self, indices):
+        self.indices = indices
+
+
+def test_independent_features_speak_for_the_model_with_most_of_them():
+    members = members_with_weights([0.0, -2.0, -5.0])
+    by_cases = [np.exp(one.log_weight) for one in normalized(members)]
+    by_both = [np.exp(one.log_weight) for one in normalized(members, 0.97)]
+    assert by_cases[0] > by_cases[1] > by_cases[2]
+    prior = np.array([0.01, 0.01, 0.98])
+    wanted = prior * np.exp(0.2 * np.array([0.0, -2.0, -5.0]))
+    wanted /= wanted.sum()
+    some = wanted >= 0.02
+    np.testing.assert_allclose(by_both, wanted[some] / wanted[some].sum(), rtol=1e-9)
+
+
+def test_independent_features_have_power_1_unless_cases_left_out_speak_against_it():
+    y, log_odds = cases_of(60, 1)
+    left = [LeftOut.rows(np.array([], dtype=np.intp), 60), LeftOut.rows(np.arange(60), 120)]
+
+    def full_power(times, independent):
+        evidence = np.stack([np.zeros(60), times * log_odds[0]], axis=1)[np.newaxis]
+        fits = [
+            Fit(2, None, np.array([False]), None, evidence, 0.0 * evidence[0], each)
+            for each in left
+        ]
+        learned = Weighed.learn(fits, y, 1, powered=True, independent=independent)
+        return learned.average.full_power_probability
+
+    assert full_power(1.0, 0.99) > 0.97 > full_power(1.0, 0.0)
+    assert full_power(12.0, 0.99) < 0.2

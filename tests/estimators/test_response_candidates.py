@@ -94,3 +94,17 @@ def test_priors_of_no_features_and_of_the_likelihood_as_it_is():
     assert np.exp(null_candidate(cases_of(y)).log_prior).sum() == pytest.approx(0.03)
     assert np.exp(one.log_prior).sum() == pytest.approx(0.97)
     assert np.exp(one.log_prior[POWERS == 1.0]) == pytest.approx(0.97 * 0.95)
+
+
+def test_independent_features_speak_for_the_naive_regression_with_most_of_them():
+    y = np.zeros(N)
+    (each,), _ = fits_of(y, 1.0 + y)
+    fits = [[each] * 3] * 2
+    total = np.exp(null_candidate(cases_of(y), 0.9).log_prior).sum()
+    shares = [np.exp(one.log_prior) for (one,) in candidates_of(fits, 1.0 - NULL, 0.9)]
+    assert total + sum(share.sum() for share in shares) == pytest.approx(1.0)
+    alone = [np.exp(one.log_prior) for (one,) in candidates_of(fits, 1.0 - NULL)]
+    np.testing.assert_allclose(shares[0], 0.1 * alone[0], rtol=1e-9)
+    np.testing.assert_allclose(
+        shares[2], 0.1 * alone[2] + np.where(POWERS == 1.0, 0.9, 0.0), rtol=1e-9
+    )

@@ -70,6 +70,11 @@ class InverseRegression:
         return np.tile(LOG_PRIOR_OF_POWERS - np.log(n), (n, 1))
 
     @property
+    def node_as_it_is(self) -> tuple[int, int]:
+        """The weight w, the largest of all, and the power 1 of the naive model."""
+        return int(np.argmax(self.independence)), 0
+
+    @property
     def df(self) -> float:
         """Degrees of freedom of the predictive distributions, which have a variance."""
         return max(self.n - 1.0, 2.5)

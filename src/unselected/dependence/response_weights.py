@@ -21,7 +21,7 @@ from unselected.numerics.quadrature import log_sum
 
 # Outlier fractions; none has most of the prior.
 _OUTLIERS = np.array([0.0, 0.01, 0.03, 0.08, 0.2])
-_LOG_OUTLIERS = np.log(np.append(0.8, np.full(4, 0.05)))
+_PRIOR_OF_OUTLIERS = np.append(0.8, np.full(4, 0.05))
 # The share of the weights that comes from stacking. With half, mixtures found in the noise of 60
 # cases cost 0.003 to 0.007 in log density where one candidate is the true model.
 _STACKED = 0.3
@@ -112,14 +112,16 @@ class _Integrated(NamedTuple):
     densities: Floats
 
     @classmethod
-    def of(cls, candidate: Candidate, cases: HeldOutResponses) -> "_Integrated":
+    def of(
+        cls, candidate: Candidate, cases: HeldOutResponses, independent: float = 0.0
+    ) -> "_Integrated":
         squares = candidate.squares * candidate.scales[:, np.newaxis]
         logs = log_student(cases.y - candidate.location, squares, cases.df)
         gained = np.minimum(logs - cases.log_outlier, _LARGEST_GAIN)
         ratio = np.exp(gained)
         mixed = [np.log((1.0 - epsilon) * ratio + epsilon) for epsilon in _OUTLIERS[1:]]
         sums = [logs.sum(axis=1) for logs in (gained, *mixed)]
-        table = cases.weight * np.stack(sums, axis=1) + _LOG_OUTLIERS
+        table = cases.weight * np.stack(sums, axis=1) + _log_prior_of_outliers(independent)
         table = table + candidate.log_prior[:, np.newaxis]
         log_marginal = float(log_sum(table))
         within = np.exp(table - log_marginal)
@@ -127,8 +129,19 @@ class _Integrated(NamedTuple):
         return cls(log_marginal, within, densities)
 
 
-def learn_weights(candidates: Sequence[Candidate], cases: HeldOutResponses) -> ResponseWeights:
+def _log_prior_of_outliers(independent: float) -> Floats:
+    prior = (1.0 - independent) * _PRIOR_OF_OUTLIERS
+    prior[0] += independent
+    return np.asarray(np.log(prior))
+
+
+def learn_weights(
+    candidates: Sequence[Candidate], cases: HeldOutResponses, independent: float = 0.0
+) -> ResponseWeights:
     """Learn the weights of candidates, the first of which knows nothing of the features.
+
+    ``independent`` is the probability that the naive model is right. Then there are no outliers,
+    and there is nothing to be found by stacking.
 
     >>> rng = np.random.default_rng(0)
     >>> y, x = rng.normal(size=(2, 400))
@@ -141,13 +154,13 @@ def learn_weights(candidates: Sequence[Candidate], cases: HeldOutResponses) -> R
     >>> bool(weights.nodes[1][0] > 0.98)
     True
     """
-    each = [_Integrated.of(candidate, cases) for candidate in candidates]
+    each = [_Integrated.of(candidate, cases, independent) for candidate in candidates]
     logs = np.array([one.log_marginal for one in each])
     bayes = np.exp(logs - log_sum(logs))
     prior = np.array([np.exp(log_sum(candidate.log_prior)) for candidate in candidates])
     densities = np.stack([one.densities for one in each])
     stacked = _stacked(densities, prior, cases.weight)
-    share = _STACKED * (1.0 - bayes[0])
+    share = (1.0 - independent) * _STACKED * (1.0 - bayes[0])
     weights = (1.0 - share) * bayes + share * stacked
     joint = [weight * one.within for weight, one in zip(weights, each, strict=True)]
     outlier = float(sum(np.sum(part @ _OUTLIERS) for part in joint))

@@ -1,6 +1,7 @@
 """Correlations within classes among the kept features, compared with independence."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,15 +100,51 @@ def within_class_correlation(X: ArrayLike, y: ArrayLike) -> WithinClassCorrelati
     >>> round(apart.effective_features), round(alike.effective_features)
     (20, 4)
     """
-    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if rows.ndim != 2 or labels.shape != rows.shape[:1]:
-        raise ValueError(f"X of shape {rows.shape} and y of shape {labels.shape} do not match.")
-    k, looked_at = rows.shape[1], None
-    if k > _MOST_FEATURES:
-        looked_at = _MOST_FEATURES
-        rows = rows[:, np.linspace(0, k - 1, looked_at).astype(np.intp)]
-    pairs = _Pairs.of([_PowerSums.of(part) for part in _parts(rows, labels)])
-    return replace(pairs.summary(k), n_looked_at=looked_at)
+    rows = np.asarray(X, dtype=np.float64)
+    k = rows.shape[-1]
+    looked_at = _MOST_FEATURES if k > _MOST_FEATURES else None
+    return replace(_Pairs.among(rows, y, _MOST_FEATURES).summary(k), n_looked_at=looked_at)
+
+
+class SquaredCorrelations(NamedTuple):
+    """The mean squared correlation within classes, and its moments under independence.
+
+    Attributes
+    ----------
+    n_pairs : int
+        All others are NaN where there is no pair.
+    seen : float
+    expected, variance : float
+    """
+
+    n_pairs: int
+    seen: float
+    expected: float
+    variance: float
+
+
+def squared_correlations(X: Floats, y: NDArray[np.intp], n_lost: int = 0) -> SquaredCorrelations:
+    """Return what `within_class_correlation` compares.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, k) and (n,)
+    n_lost : int
+        Degrees of freedom, besides those of the class means, that something else took from X, such
+        as a line along the response. For normal features the squared correlations of the residuals
+        are larger by a known factor.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> found = squared_correlations(rng.normal(size=(200, 20)), np.arange(200) % 2)
+    >>> found.n_pairs, round(found.expected, 4), bool(abs(found.seen - found.expected) < 0.002)
+    (190, 0.0051, True)
+    """
+    n_free = max(len(X) - np.unique(y).size, 1)
+    factor = n_free / max(n_free - n_lost, 1)
+    n_pairs, seen, expected, variance = _Pairs.among(X, y, X.shape[1]).moments()
+    return SquaredCorrelations(n_pairs, seen, factor * expected, factor**2 * variance)
 
 
 def _parts(X: Floats, y: NDArray[np.generic]) -> list[Floats]:
@@ -181,6 +218,17 @@ class _Pairs:
     alike: Floats
 
     @classmethod
+    def among(cls, X: Floats, y: ArrayLike, most_features: int) -> "_Pairs":
+        """Return the pairs of columns of X, of at most so many of them."""
+        labels = np.asarray(y)
+        if X.ndim != 2 or labels.shape != X.shape[:1]:
+            raise ValueError(f"X of shape {X.shape} and y of shape {labels.shape} do not match.")
+        k = X.shape[1]
+        if k > most_features:
+            X = X[:, np.linspace(0, k - 1, most_features).astype(np.intp)]
+        return cls.of([_PowerSums.of(part) for part in _parts(X, labels)])
+
+    @classmethod
     def of(cls, classes: list[_PowerSums]) -> "_Pairs":
         second = np.sum([c.second for c in classes], axis=0)
         squares = second * second.T
@@ -199,14 +247,21 @@ class _Pairs:
             alike=_likeness(classes, n)[use],
         )
 
+    def moments(self) -> SquaredCorrelations:
+        """Return the mean of r^2 over the pairs, and its moments under independence."""
+        n_pairs = self.r.size
+        if not n_pairs:
+            return SquaredCorrelations(0, *3 * (float("nan"),))
+        variance = float(np.mean(self.fourth - self.squared**2)) / n_pairs
+        seen, expected = float(np.mean(self.r**2)), float(np.mean(self.squared))
+        return SquaredCorrelations(n_pairs, seen, expected, variance)
+
     def summary(self, k: int) -> WithinClassCorrelation:
         """Return the record of k features from these pairs."""
-        n_pairs = self.r.size
+        n_pairs, seen, expected, variance = self.moments()
         if not n_pairs:
             nan = float("nan")
             return WithinClassCorrelation(k, 0, nan, nan, nan, nan, nan)
-        seen, expected = float(np.mean(self.r**2)), float(np.mean(self.squared))
-        variance = float(np.mean(self.fourth - self.squared**2)) / n_pairs
         beyond_noise = max(0.0, (seen - expected) / (1.0 - expected)) if expected < 1.0 else 0.0
         weight = np.sum(np.abs(self.alike))
         aligned = float(self.alike @ self.r / weight) if weight > 0.0 else 0.0

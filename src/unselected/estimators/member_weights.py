@@ -66,11 +66,18 @@ class Weighed:
 
     @classmethod
     def learn(
-        cls, fits: list[Fit], y: NDArray[np.intp], n_divisions: int, *, powered: bool
+        cls,
+        fits: list[Fit],
+        y: NDArray[np.intp],
+        n_divisions: int,
+        *,
+        powered: bool,
+        independent: float = 0.0,
     ) -> "Weighed":
         """Learn from fits, the first to all cases, the others without the folds of divisions.
 
-        Without ``powered`` the power of each likelihood is 1.
+        Without ``powered`` the power of each likelihood is 1. ``independent`` is the probability
+        that features are independent within classes, as their correlations tell it.
         """
         whole, *others = fits
         if not others:
@@ -81,16 +88,32 @@ class Weighed:
         for evidence in np.concatenate([fit.evidence for fit in others], axis=1):
             cases = HeldOut.of_classes(evidence, log_psi, classes)
             cases = replace(cases, weight=1.0 / n_divisions)
-            prior = PowerPrior() if powered else _NO_POWER
-            says_nothing = _SAYS_NOTHING if powered else 0.0
+            prior = _power_prior(independent) if powered else _NO_POWER
+            says_nothing = (1.0 - independent) * _SAYS_NOTHING if powered else 0.0
             powers.append(
                 PowerPosterior.learn_coarsely(cases, prior=prior, says_nothing=says_nothing)
             )
         own = _OWN_OF_BITS if whole.is_binary.all() else OWN
-        logs = log_prior_weights(len(powers), own) + [one.log_marginal for one in powers]
+        logs = log_prior_weights(len(powers), _raised(own, independent)) + [
+            one.log_marginal for one in powers
+        ]
         weights = _LIKELIHOOD_SHARE * logs
         average = LikelihoodAverage(tuple(powers), np.asarray(weights - log_sum(weights)))
         return cls(whole, average, float(log_sum(logs)))
+
+
+def _power_prior(independent: float) -> PowerPrior:
+    known = PowerPrior()
+    return replace(
+        known,
+        full_power=_raised(known.full_power, independent),
+        no_outliers=_raised(known.no_outliers, independent),
+    )
+
+
+def _raised(probability: float, independent: float) -> float:
+    """Return the probability of what holds where features are independent within classes."""
+    return independent + (1.0 - independent) * probability
 
 
 def preferred(by_marginals: dict[Marginals, list[Weighed]]) -> Marginals:
@@ -105,10 +128,16 @@ def preferred(by_marginals: dict[Marginals, list[Weighed]]) -> Marginals:
     return "raw" if raw > normal + _FOR_NORMAL else "normal"
 
 
-def normalized(members: list[Weighed]) -> list[Weighed]:
-    """Return the members with enough weight, whose weights then sum to 1."""
+def normalized(members: list[Weighed], independent: float = 0.0) -> list[Weighed]:
+    """Return the members with enough weight, whose weights then sum to 1.
+
+    Where features are independent within classes, the model with most of them is the right one.
+    """
     distinct = list(_distinct(members))
-    logs = _MEMBER_SHARE * np.array([member.log_weight for member in distinct])
+    prior = np.full(len(distinct), (1.0 - independent) / len(distinct))
+    prior[-1] += independent
+    logs = np.log(prior)
+    logs += _MEMBER_SHARE * np.array([member.log_weight for member in distinct])
     logs = logs - log_sum(logs)
     some = logs >= min(np.log(_LEAST_WEIGHT), float(logs.max()))
     logs = logs - log_sum(logs[some])

@@ -35,16 +35,24 @@ class ResponseFit(NamedTuple):
     squares: Floats
 
 
-def candidates_of(fits: list[list[ResponseFit]], prior: float) -> list[list[Candidate]]:
-    """Return the candidates of each regression of a view, which have a prior together."""
+def candidates_of(
+    fits: list[list[ResponseFit]], prior: float, independent: float = 0.0
+) -> list[list[Candidate]]:
+    """Return the candidates of each regression of a view, which have a prior together.
+
+    ``independent`` is the probability that features are independent given the response, as their
+    correlations tell it: then the inverse regression with most features is right as it is.
+    """
     whole, *others = fits
     shares = _prior_shares([fit.model.kind for fit in whole])
+    right = _right_if_independent(whole, independent)
     result = []
     for number, (fit, share) in enumerate(zip(whole, shares, strict=True)):
         location, squares = (
             np.concatenate([each[number][place] for each in others], axis=-1) for place in (2, 3)
         )
-        logs = fit.model.log_prior + np.log(share * prior)
+        weights = (1.0 - independent) * prior * share * np.exp(fit.model.log_prior)
+        logs = np.log(weights + right[number])
         scales = fit.model.scales
         each = zip(location, squares, logs, strict=True)
         result.append([Candidate(a, b, scales, log) for a, b, log in each])
@@ -64,16 +72,27 @@ def preferred(
     return max(evidence, key=lambda view: evidence[view])
 
 
-def null_candidate(cases: HeldOutResponses) -> Candidate:
+def null_candidate(cases: HeldOutResponses, independent: float = 0.0) -> Candidate:
     """Return what is known of the responses without features."""
     location, squares = cases.center[np.newaxis], cases.squares[np.newaxis]
-    return Candidate(location, squares, np.ones(1), np.log([NULL]))
+    return Candidate(location, squares, np.ones(1), np.log([(1.0 - independent) * NULL]))
 
 
 def law_of_response(y: Floats) -> tuple[float, float, float]:
     """Return location, squared scale and degrees of freedom of a new response."""
     n = y.size
     return float(y.mean()), float(y.var() or 1.0) * (n + 1.0) / (n - 1.0), max(n - 1.0, 2.5)
+
+
+def _right_if_independent(fits: list[ResponseFit], independent: float) -> list[Floats]:
+    """Return what this probability adds to the prior of the nodes of each regression."""
+    result = [np.zeros(fit.model.log_prior.shape) for fit in fits]
+    if independent:
+        right = max(place for place, fit in enumerate(fits) if fit.model.kind == "inverse")
+        model = fits[right].model
+        assert isinstance(model, InverseRegression)
+        result[right][model.node_as_it_is] = independent
+    return result
 
 
 def _prior_shares(kinds: list[str]) -> list[float]:
