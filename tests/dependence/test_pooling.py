@@ -58,3 +58,17 @@ def test_cases_that_are_there_twice_count_half():
     plain, double = pool_of(one, [other], y), learn_pool(halved, twice[1][np.newaxis])
     np.testing.assert_allclose(double.shares, plain.shares, rtol=1e-9)
     assert double.power == pytest.approx(plain.power, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_the_average_is_known_to_be_right_it_stays_as_it_is(seed):
+    y, (one, other) = cases(60, seed)
+    average = HeldOut.of_classes(0.8 * one, EVEN, y)
+    known = learn_pool(average, other[np.newaxis], 0.99)
+    unknown = learn_pool(average, other[np.newaxis])
+    assert known.shares.sum() < 0.3 * max(unknown.shares.sum(), 0.2)
+    assert abs(np.log(known.power)) < 0.5 * abs(np.log(unknown.power)) + 0.01
+    # Many cases overrule it.
+    y, (one, other) = cases(3000, seed)
+    many = learn_pool(HeldOut.of_classes(one, EVEN, y), other[np.newaxis], 0.99)
+    assert many.shares[0] == pytest.approx(1.0, abs=0.15)

@@ -23,6 +23,8 @@ MOST_EXAMINED = 1000
 _LEAST, _LARGEST, _NODES = 5e-4, 0.5, 200
 # What is observed of a sample varies by this part of it.
 _RELATIVE_ERROR = 0.5
+# The largest log odds of independence: dependence need not show in pairs.
+_LARGEST_LOG_ODDS = 5.0
 
 
 def independence_probability(found: SquaredCorrelations) -> float:
@@ -42,7 +44,8 @@ def independence_probability(found: SquaredCorrelations) -> float:
     """
     if not found.n_pairs or not found.variance > 0.0:
         return 0.5
-    return float(expit(_log_independent(found) - _log_dependent(found)))
+    log_odds = _log_independent(found) - _log_dependent(found)
+    return float(expit(min(log_odds, _LARGEST_LOG_ODDS)))
 
 
 def _log_independent(found: SquaredCorrelations) -> float:

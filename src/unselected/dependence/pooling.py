@@ -11,7 +11,7 @@ probabilities, and predicted better (docs/evidence/classifier.md).
 
 Power, share and the ridge of the regression are learned from cases left out. A regression needs
 more cases than a model of the features, so that the prior probability of having one grows with
-their number n: it is n / (n + 800). What is returned are posterior means of the factors: the sum
+their number n: it is n / (n + 400). What is returned are posterior means of the factors: the sum
 over ridges is linear again.
 """
 
@@ -23,16 +23,15 @@ from unselected._typing import Floats
 from unselected.dependence.held_out import HeldOut
 from unselected.numerics.quadrature import log_sum
 
-# The logarithm of the power: nodes, and the standard deviation of its normal prior without a
-# regression and with one.
-_LOG_POWERS = np.linspace(-1.0, 1.0, 41)
-_SPREAD_ALONE, _SPREAD_POOLED = 0.14, 0.3
-# Log probabilities of cases left out are multiplied by this: see `estimators.member_weights`. In
-# noise with far more columns than cases, where all fits keep nearly the same features by chance,
-# their sum may be 10 too large.
-_CASE_SHARE = 0.5
+# The logarithm of the power: nodes, 0 among them, and the standard deviation of its normal prior.
+_LOG_POWERS = np.append(0.0, np.delete(np.linspace(-1.0, 1.0, 41), 20))
+_SPREAD = 0.3
+_PRIOR_OF_POWERS = np.exp(-0.5 * (_LOG_POWERS / _SPREAD) ** 2)
+_PRIOR_OF_POWERS /= _PRIOR_OF_POWERS.sum()
+# Log probabilities of cases left out are multiplied by this: see `estimators.member_weights`.
+_CASE_SHARE = 0.8
 # Cases with which it is as probable as not that there is a regression.
-_EVEN_CASES = 800.0
+_EVEN_CASES = 400.0
 # Shares of a regression, whose prior falls linearly to 0 at 1.
 _SHARES = np.linspace(0.1, 0.9, 9)
 # Regressions with smaller factors than this in all are left out.
@@ -46,7 +45,7 @@ class Pool(NamedTuple):
     shares: Floats
 
 
-def learn_pool(average: HeldOut, regressions: Floats) -> Pool:
+def learn_pool(average: HeldOut, regressions: Floats, independent: float = 0.0) -> Pool:
     """Learn the factors from cases left out.
 
     Parameters
@@ -55,6 +54,9 @@ def learn_pool(average: HeldOut, regressions: Floats) -> Pool:
         The evidence of the average.
     regressions : array of shape (V, n, G)
         That of V regressions for the same cases.
+    independent : float
+        The probability that features are independent within classes, as their correlations tell
+        it. Then the average is right: its power is 1, and there is no regression.
 
     Examples
     --------
@@ -70,15 +72,18 @@ def learn_pool(average: HeldOut, regressions: Floats) -> Pool:
     """
     powers = np.exp(_LOG_POWERS)
     n_cases = average.weight * average.size
-    log_alone = np.log(_EVEN_CASES) - np.log(n_cases + _EVEN_CASES)
-    alone = log_alone + _log_posterior(average, _SPREAD_ALONE)
-    log_shares = np.log(-np.expm1(log_alone)) + _log_prior_of_shares(len(regressions))
+    prior = (1.0 - independent) * _PRIOR_OF_POWERS
+    prior_alone = prior * _EVEN_CASES / (n_cases + _EVEN_CASES)
+    prior_alone[0] += independent
+    alone = np.log(prior_alone) + _log_likelihood(average)
+    log_prior = np.log(prior * n_cases / (n_cases + _EVEN_CASES))
+    log_shares = _log_prior_of_shares(len(regressions))
     pooled = np.empty((len(regressions), _SHARES.size, powers.size))
     for v, own in enumerate(regressions):
         for s, share in enumerate(_SHARES):
             evidence = (1.0 - share) * average.log_evidence + share * own
             cases = average.with_evidence(evidence)
-            pooled[v, s] = log_shares[s] + _log_posterior(cases, _SPREAD_POOLED)
+            pooled[v, s] = log_shares[s] + log_prior + _log_likelihood(cases)
     total = log_sum(np.append(alone, pooled.ravel()))
     own, shared = np.exp(alone - total), np.exp(pooled - total)
     shares = np.einsum("vsp,s,p->v", shared, _SHARES, powers)
@@ -94,8 +99,7 @@ def _log_prior_of_shares(n_regressions: int) -> Floats:
     return np.asarray(np.log(falling / falling.sum()) - np.log(max(1, n_regressions)))
 
 
-def _log_posterior(cases: HeldOut, spread: float) -> Floats:
-    """Return log P(observed classes, power) at each power, shape (powers,)."""
-    log_prior = -0.5 * (_LOG_POWERS / spread) ** 2
+def _log_likelihood(cases: HeldOut) -> Floats:
+    """Return the log probability of the observed classes at each power, shape (powers,)."""
     gained = cases.log_without_outliers(np.exp(_LOG_POWERS)).sum(axis=1)
-    return np.asarray(_CASE_SHARE * cases.weight * gained + log_prior - log_sum(log_prior))
+    return np.asarray(_CASE_SHARE * cases.weight * gained)

@@ -262,7 +262,7 @@ class _Learning:
                 for fit in candidates[best, averaged[-1].fit.k]:
                     regressions.add(fit, partial(self._values, best, columns), fitting.table)
                     next(steps)
-            stack = pooled(stack, cases, regressions)
+            stack = pooled(stack, cases, regressions, independent[best])
         list(steps)  # what is left need not be done
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)

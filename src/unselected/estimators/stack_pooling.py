@@ -57,14 +57,17 @@ class Regressions:
             self.whole = fitted
 
 
-def pooled(stack: FittedStack, cases: HeldOut, regressions: Regressions) -> FittedStack:
+def pooled(
+    stack: FittedStack, cases: HeldOut, regressions: Regressions, independent: float
+) -> FittedStack:
     """Return an average with a power, and with what regressions add, learned from cases left out.
 
-    ``cases`` have the evidence of the average.
+    ``cases`` have the evidence of the average; ``independent`` is the probability that features are
+    independent within classes, as their correlations tell it.
     """
     others = np.zeros((0, *cases.log_evidence.shape))
     if regressions.left_out:
         others = np.concatenate(regressions.left_out, axis=1)
-    pool = learn_pool(cases, others)
+    pool = learn_pool(cases, others, independent)
     linear = LinearEvidence.mixed(pool.shares, regressions.whole) if pool.shares.size else None
     return replace(stack, power=pool.power, linear=linear)
