@@ -39,6 +39,22 @@ def test_contributions_and_intercepts_are_the_evidence():
         np.testing.assert_allclose(each.sum(axis=1) + one.intercepts, one.log_evidence(X))
 
 
+def test_a_row_without_any_known_feature_says_nothing():
+    X, bits, y = data(1, n_classes=3)
+    X[:2], X[1, 7] = np.nan, 1.0
+    one = LinearEvidence.mixed(np.ones(1), logistic_ridges(X, bits, y, np.zeros(3))[:1])
+    evidence = one.log_evidence(X)
+    assert one.has_features
+    assert np.all(evidence[0] == 0.0)
+    assert np.any(evidence[1] != 0.0)
+
+
+def test_nothing_to_say():
+    nothing = LinearEvidence.nothing(4, 3)
+    assert not nothing.has_features
+    assert np.all(nothing.log_evidence(np.ones((2, 4))) == 0.0)
+
+
 def test_neither_the_order_of_cases_nor_of_features_matters():
     X, bits, y = data(2, n_classes=3)
     X[:, 3] = 1.5  # constant

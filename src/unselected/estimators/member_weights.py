@@ -89,7 +89,7 @@ class Weighed:
             cases = HeldOut.of_classes(evidence, log_psi, classes)
             cases = replace(cases, weight=1.0 / n_divisions)
             prior = _power_prior(independent) if powered else _NO_POWER
-            says_nothing = (1.0 - independent) * _SAYS_NOTHING if powered else 0.0
+            says_nothing = _SAYS_NOTHING if powered else 0.0
             powers.append(
                 PowerPosterior.learn_coarsely(cases, prior=prior, says_nothing=says_nothing)
             )

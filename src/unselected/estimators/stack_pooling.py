@@ -7,7 +7,7 @@ import numpy as np
 
 from unselected._typing import Floats
 from unselected.dependence.held_out import HeldOut
-from unselected.dependence.pooling import learn_pool
+from unselected.dependence.pooling import learn_offset, learn_pool
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import Fit
 from unselected.fitted.stack import FittedStack
@@ -60,7 +60,7 @@ class Regressions:
 def pooled(
     stack: FittedStack, cases: HeldOut, regressions: Regressions, independent: float
 ) -> FittedStack:
-    """Return an average with a power, and with what regressions add, learned from cases left out.
+    """Return an average with a power, and with what is added to it, learned from cases left out.
 
     ``cases`` have the evidence of the average; ``independent`` is the probability that features are
     independent within classes, as their correlations tell it.
@@ -69,5 +69,11 @@ def pooled(
     if regressions.left_out:
         others = np.concatenate(regressions.left_out, axis=1)
     pool = learn_pool(cases, others, independent)
-    linear = LinearEvidence.mixed(pool.shares, regressions.whole) if pool.shares.size else None
+    evidence = pool.power * cases.log_evidence
+    linear = LinearEvidence.nothing(stack.n_columns, stack.classes.size)
+    if pool.shares.size:
+        evidence += np.tensordot(pool.shares, others, 1)
+        linear = LinearEvidence.mixed(pool.shares, regressions.whole)
+    offset = learn_offset(cases.with_evidence(evidence), independent)
+    linear = replace(linear, intercepts=linear.intercepts + offset)
     return replace(stack, power=pool.power, linear=linear)

@@ -84,7 +84,8 @@ class FittedStack(FittedClasses):
     power : float
         Of the evidence of the average; 1 in model files that do not have it.
     linear : LinearEvidence or None
-        What logistic regressions on the kept columns add to it; None where that is nothing.
+        What logistic regressions on the kept columns add to it, and a constant for each class; None
+        in model files that do not have it.
     """
 
     kind: ClassVar[str] = "classifier"
@@ -355,7 +356,7 @@ class FittedStack(FittedClasses):
             sentences.append(f"Real-valued features are modelled {marginals}.")
         if self.power != 1.0:
             sentences.append(f"The evidence of the average has the power {self.power:.2f}.")
-        if self.linear is not None:
+        if self.linear is not None and self.linear.has_features:
             sentences.append(
                 "The evidence of logistic regressions on the same features is added to it."
             )

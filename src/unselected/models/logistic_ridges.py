@@ -46,13 +46,27 @@ class LinearEvidence:
     coefficients: Floats
     intercepts: Floats
 
+    @classmethod
+    def nothing(cls, k: int, n_classes: int) -> "LinearEvidence":
+        """Return evidence of k features that say nothing."""
+        return cls(np.zeros(k), np.zeros((k, n_classes)), np.zeros(n_classes))
+
+    @property
+    def has_features(self) -> bool:
+        """Whether any feature says something."""
+        return bool(self.coefficients.any())
+
     def by_feature(self, X: Floats) -> Floats:
         """Return what each feature of rows (n, k) adds, shape (n, k, G); 0 where it is missing."""
         return np.asarray(self._gaps(X)[:, :, np.newaxis] * self.coefficients)
 
     def log_evidence(self, X: Floats) -> Floats:
-        """Return log P(class | row) less log P(class), up to a constant in a row, (n, G)."""
-        return np.asarray(self._gaps(X) @ self.coefficients + self.intercepts)
+        """Return log P(class | row) less log P(class), up to a constant in a row, (n, G).
+
+        A row without any known feature says nothing.
+        """
+        known = ~np.isnan(X).all(axis=1, keepdims=True)
+        return np.asarray(self._gaps(X) @ self.coefficients + known * self.intercepts)
 
     def _gaps(self, X: Floats) -> Floats:
         return np.nan_to_num(X - self.centers)

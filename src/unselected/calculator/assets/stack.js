@@ -18,7 +18,7 @@ class NormalScores {
   }
 }
 
-/** Evidence that is linear in the features; a missing value adds nothing. */
+/** Evidence that is linear in the features. A missing value adds nothing, a row of them is none. */
 class LinearEvidence {
   constructor({ centers, coefficients, intercepts }) {
     Object.assign(this, { centers, coefficients, intercepts });
@@ -31,7 +31,8 @@ class LinearEvidence {
   }
   evidence(row) {
     const each = this.byFeature(row);
-    return Array.from(this.intercepts, (intercept, g) => intercept + sum(each.map((own) => own[g])));
+    const known = Number(!row.every(isMissing));
+    return Array.from(this.intercepts, (own, g) => known * own + sum(each.map((of) => of[g])));
   }
 }
 
