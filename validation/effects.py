@@ -2,8 +2,8 @@
 
 Prints Markdown. Features are selected and modelled with one half of the cases. Naive and corrected
 effects are compared with the plain estimates of the other half, in the direction of the naive ones.
-Intervals are widened by the error of the other half. ``--divisions`` says how often cases are
-divided.
+These are without the bias of standardized differences in few cases (Hedges 1981). Intervals are
+widened by the error of the other half. ``--divisions`` says how often cases are divided.
 """
 
 import argparse
@@ -14,19 +14,28 @@ import numpy as np
 from classifier import REAL, load
 from numpy.typing import NDArray
 from regressor import RESPONSES, load_response
+from scipy.special import gammaln
+from scipy.stats import t
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from unselected import SelectiveClassifier, SelectiveRegressor
 
-# Quantile of a normal distribution for intervals of 90 %.
-_Z = 1.6448536269514722
-
 
 class Estimate(NamedTuple):
-    """A plain estimate of the effect of each feature, and its standard error."""
+    """A plain estimate of the effect of each feature, and half the width of its 90 % interval."""
 
     value: NDArray[np.float64]
-    error: NDArray[np.float64]
+    reach: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, ratio: NDArray[np.float64], squares: float, df: int) -> "Estimate":
+        """Take ratios of an effect to a deviation that was estimated with so many cases.
+
+        ``squares`` is the squared error of the effect, in units of the squared deviation.
+        """
+        unbiased = np.exp(gammaln(0.5 * df) - gammaln(0.5 * (df - 1))) / np.sqrt(0.5 * df)
+        error = np.sqrt(squares + 0.5 * ratio**2 / df)
+        return cls(unbiased * ratio, t.ppf(0.95, df) * error)
 
 
 def differences(Z: NDArray[Any], y: NDArray[Any], n_classes: int) -> list[Estimate]:
@@ -40,9 +49,8 @@ def differences(Z: NDArray[Any], y: NDArray[Any], n_classes: int) -> list[Estima
         directions = np.array([[-1.0, 1.0]])
     result = []
     for direction in directions:
-        value = direction @ means / deviation
-        variance = np.sum(direction**2 / sizes) + 0.5 * value**2 / (y.size - n_classes)
-        result.append(Estimate(value, np.sqrt(variance)))
+        squares = float(np.sum(direction**2 / sizes))
+        result.append(Estimate.of(direction @ means / deviation, squares, y.size - n_classes))
     return result
 
 
@@ -52,9 +60,8 @@ def slopes(Z: NDArray[Any], y: NDArray[Any], unit: float) -> list[Estimate]:
     slope = centred @ (Z - Z.mean(axis=0)) / (centred @ centred)
     residuals = Z - Z.mean(axis=0) - np.outer(centred, slope)
     deviation = np.sqrt((residuals**2).sum(axis=0) / (n - 2))
-    value = slope * unit / deviation
-    variance = unit**2 / (centred @ centred) + 0.5 * value**2 / (n - 2)
-    return [Estimate(value, np.sqrt(variance))]
+    squares = float(unit**2 / (centred @ centred))
+    return [Estimate.of(slope * unit / deviation, squares, n - 2)]
 
 
 def compared(effects: Any, others: list[Estimate]) -> list[list[float]]:
@@ -65,7 +72,7 @@ def compared(effects: Any, others: list[Estimate]) -> list[list[float]]:
         effect = effects[name]
         sign = np.sign(effect.naive)
         low, high = (
-            effect.mean - side * np.sqrt((effect.mean - end) ** 2 + (_Z * other.error) ** 2)
+            effect.mean - side * np.sqrt((effect.mean - end) ** 2 + other.reach**2)
             for side, end in ((1.0, effect.low), (-1.0, effect.high))
         )
         held = np.mean((other.value >= low) & (other.value <= high))
