@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from unselected.statistics.leaving_out import LeftOut
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
+# Columns that tie, whose keys are remembered.
+_FEW_COLUMNS = 1000
 # Of the bits of a key.
 _HALF, _FIRST_HALF = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
 
@@ -84,7 +86,25 @@ class ContentKeys:
         return cls(left, scores, values, row_keys(values), X, find_binary)
 
     def of_columns(self, columns: Ints) -> Keys:
-        """Return the keys of columns, by which ties are broken: their first half by bits alone."""
+        """Return the keys of columns, by which ties are broken: their first half by bits alone.
+
+        The same columns tie without many of the sets of cases. Where they are few, their keys are
+        remembered.
+        """
+        if columns.size > _FEW_COLUMNS:
+            return self._read_keys(columns)
+        few = columns.tolist()
+        new = [column for column in few if column not in self._known]
+        if new:
+            self._known.update(zip(new, self._read_keys(np.array(new)).tolist(), strict=True))
+        return np.array([self._known[column] for column in few], dtype=np.uint64)
+
+    @cached_property
+    def _known(self) -> dict[int, int]:
+        """Keys of columns that were asked for."""
+        return {}
+
+    def _read_keys(self, columns: Ints) -> Keys:
         values: NDArray[Any] = np.asarray(self.X[:, columns])
         bits = as_indicators(values, self.find_binary)
         keys = column_keys(bits[self.left.kept], self.keys)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
@@ -43,6 +42,7 @@ from unselected.models.bernoulli_posterior import CountPosterior
 from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
+from unselected.numerics.one_thread import one_blas_thread
 from unselected.selection.families import FamilyScores
 from unselected.selection.leaving_out import (
     Marginals,
@@ -117,7 +117,7 @@ class StackFitting(AverageFitting):
 
         There are very many products of small matrices, which several threads make slower.
         """
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return _Learning.start(self, left or self.everyone).finish()
 
     def scores_of(
