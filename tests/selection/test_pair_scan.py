@@ -122,7 +122,7 @@ def test_fewer_columns_than_are_kept_are_all_found(monkeypatch):
 def test_other_bytes_are_noticed(value, column, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 2, size=(20, 1300), dtype=np.uint8), np.arange(20) % 2
-    scan = PairScan.of(X, y, folds(y, 1, rng), 5, kernels._kernels())
+    scan = PairScan.of(X, y, folds(y, 1, rng), 5, kernels.kernels_for_scan(10**9))
     assert scan is not None
     assert scan.scores() is not None
     X[7, column] = value
@@ -131,7 +131,7 @@ def test_other_bytes_are_noticed(value, column, seed):
 
 def test_tables_that_are_read_in_another_way():
     X, y, sets = np.eye(8, 20, dtype=np.uint8), np.arange(8) % 2, [LeftOut.rows(NOTHING, 8)]
-    compiled = kernels._kernels()
+    compiled = kernels.kernels_for_scan(10**9)
     assert PairScan.of(X, y, sets, 3, compiled) is not None
     assert PairScan.of(X, y, sets, 3, None) is None
     assert PairScan.of(X, y, sets, None, compiled) is None

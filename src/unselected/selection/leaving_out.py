@@ -17,7 +17,7 @@ from unselected.columns.blocks import (
     wide_blocks,
 )
 from unselected.columns.subset import ColumnSubset
-from unselected.numerics.kernels import kernels_for
+from unselected.numerics.kernels import kernels_for, kernels_for_scan
 from unselected.selection.count_score import EXPLAINED, CountScore
 from unselected.selection.count_scores import CountScores
 from unselected.selection.families import FamilyScores, KeyReader
@@ -262,7 +262,8 @@ def family_scores_without(
 
     kernels = kernels_for(X.shape[0] * X.shape[1])
     if find_binary is not find_none and n_classes == 2:
-        scan = PairScan.of(X, y, sets, new_stream().n_best, kernels)
+        compiled = kernels_for_scan(X.shape[0] * X.shape[1])
+        scan = PairScan.of(X, y, sets, new_stream().n_best, compiled)
         found = None if scan is None else scan.scores()
         if found is not None:
             return [[FamilyScores(one, None, keys) for one in found] for _ in marginals]
