@@ -11,6 +11,8 @@ from numba import njit
 _compile = njit(nogil=True, cache=True)
 
 _FOUR = 4
+# The first blocks are smaller, by powers of 2 from this one on: nothing bounds the scores yet.
+_SMALL = 4
 
 
 @_compile
@@ -183,7 +185,7 @@ def scan_pairs(X, begin, cases, pairs, n_totals, k, close, found, work, pool):
     n_held, n_parts, next_bound = 0, 0, 1
     _tighten(of_kinds, state, bounds, k, close, matters)
     while begin < X.shape[1] and n_held + n_sets * most <= pool[0].size:
-        size = min(most, X.shape[1] - begin)
+        size = min(max(1, most >> max(0, _SMALL - n_parts)), X.shape[1] - begin)
         both, out = total[:, :size], taken[:, :, :size]
         _sum_block(X, begin, cases, both, out, seen[:size])
         if seen[:size].max() > 1:

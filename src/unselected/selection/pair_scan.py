@@ -12,6 +12,7 @@ counts of all cases bound the score without any set:
 `leaving_out` has the same in numpy, for any table.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
@@ -32,6 +33,8 @@ from unselected.statistics.unscored import Unscored
 
 # Columns of a part of the table: with some hundred rows it stays in the second-level cache.
 _TOGETHER = 4096
+# Such parts that are scanned before the others.
+_FIRST = 16
 # The largest number of pairs of counts.
 _MOST_PAIRS = 1 << 16
 
@@ -107,14 +110,14 @@ class _Found(NamedTuple):
     Attributes
     ----------
     bounds : _Bounds
-    tallies : array
-        Of totals; see `scan_pairs`.
+    by_total : array of shape (sets, totals)
+        The numbers of columns with each total.
     sets, columns, pairs : arrays of int
         Of columns that may be among the best.
     """
 
     bounds: _Bounds
-    tallies: NDArray[np.uint32]
+    by_total: Ints
     sets: NDArray[np.uint16]
     columns: Ints
     pairs: NDArray[np.uint16]
@@ -175,28 +178,34 @@ class PairScan:
 
     def scores(self) -> list[CountScores] | None:
         """Return the scores of the k best columns, ties included; None where some are no bits."""
-        kinds, none = self._kinds, np.full(len(self.sizes), -1.0)
-        first = self._scan(slice(0, _TOGETHER), _Bounds(kinds.n_pairs[kinds.kinds], none))
-        if first is None:
-            return None
         parts: list[_Found] = []
-        scan = partial(self._scan, bounds=first.bounds)
-        for found in in_threads(scan, shares(self.bits.shape[1], _TOGETHER)):
+        for found in self._parts():
             if found is None:
                 return None
             parts.append(found)
-        tallies = np.sum([part.tallies for part in parts], axis=0, dtype=np.int64)
+        by_total = np.sum([part.by_total for part in parts], axis=0)
         sets, columns, pairs = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("sets", "columns", "pairs")
         )
         order = np.argsort(sets, kind="stable")
         ends = np.cumsum(np.bincount(sets, minlength=len(self.sizes)))
-        each = zip(self._by_total(tallies), np.split(order, ends[:-1]), strict=True)
+        each = zip(by_total, np.split(order, ends[:-1]), strict=True)
         return [
             self._scores_of(place, row, columns[own], pairs[own])
             for place, (row, own) in enumerate(each)
         ]
+
+    def _parts(self) -> Iterator[_Found | None]:
+        """Yield what is found in parts of the table; the first bounds the scores in the others."""
+        kinds, none, p = self._kinds, np.full(len(self.sizes), -1.0), self.bits.shape[1]
+        start = min(p, _FIRST * _TOGETHER)
+        first = self._scan(slice(0, start), _Bounds(kinds.n_pairs[kinds.kinds], none))
+        yield first
+        if first is not None and start < p:
+            others = shares(p - start, _TOGETHER, per_thread=1)
+            blocks = [slice(start + block.start, start + block.stop) for block in others]
+            yield from in_threads(partial(self._scan, bounds=first.bounds), blocks)
 
     def _scores_of(self, place: int, by_total: Ints, columns: Ints, pairs: Ints) -> CountScores:
         """Return the scores without a set, from its totals and the columns that were found."""
@@ -235,14 +244,14 @@ class PairScan:
             return np.zeros((n_sets, self._n_totals), dtype=np.uint32)
         return np.zeros((-(-n_sets // 2), self._n_totals**2), dtype=np.uint32)
 
-    def _by_total(self, tallies: Ints) -> Ints:
+    def _by_total(self, tallies: NDArray[np.uint32]) -> Ints:
         """Return the numbers of columns by total, (sets, totals)."""
         n = self._n_totals
         if tallies.shape[1] == n:
-            return tallies
+            return tallies.astype(np.int64)
         each = tallies.reshape(-1, n, n)
         pairs = np.stack([each.sum(axis=2), each.sum(axis=1)], axis=1)
-        return pairs.reshape(-1, n)[: len(self.sizes)]
+        return pairs.reshape(-1, n)[: len(self.sizes)].astype(np.int64)
 
     def _scan(self, block: slice, bounds: _Bounds) -> _Found | None:
         """Scan some columns, and find those whose pairs may be among the best."""
@@ -272,4 +281,4 @@ class PairScan:
         sets, columns, pairs = (np.concatenate(parts) for parts in zip(*held, strict=True))
         columns = columns.astype(np.intp) + block.start
         _, ends, scores, tallies = found
-        return _Found(_Bounds(ends, scores), tallies, sets, columns, pairs)
+        return _Found(_Bounds(ends, scores), self._by_total(tallies), sets, columns, pairs)
