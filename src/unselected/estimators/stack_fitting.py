@@ -9,7 +9,7 @@ models and of their likelihoods, and the power of each likelihood.
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,16 @@ class FamilyModels(NamedTuple):
     binary: BernoulliModel
     real: GaussianModel
     pseudocounts: Floats
+
+    def for_features(self, n: int) -> "FamilyModels":
+        """Return models whose least fraction of related features is one of n."""
+        return self._replace(binary=_with_groups(self.binary, n), real=_with_groups(self.real, n))
+
+
+def _with_groups(model: Any, n_features: int) -> Any:
+    if model.least_fraction is None:
+        return model
+    return replace(model, least_fraction=1.0 / max(1, n_features))
 
 
 def _say_nothing(done: int, of: int) -> None:
@@ -277,7 +287,7 @@ class _Learning:
     def _binary_posteriors(self, chosen: list[Chosen]) -> list[CountPosterior]:
         """Return the posteriors of those that have a model of binary features, in their order."""
         some = [one for one in chosen if one.counted is not None]
-        models = [self._with_groups(self.fitting.models.binary, one.selection) for one in some]
+        models = [self._models(one.selection.n_features).binary for one in some]
         sets = [(one.counted.counts, one.event.binary) for one in some if one.counted is not None]
         return self.tables.condition_all(models, sets)
 
@@ -345,35 +355,38 @@ class _Learning:
         given: _CaseCovariates | None,
     ) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
-        classes, models, event = self.fitting.table.classes, self.fitting.models, chosen.event
+        models, event = self._models(chosen.selection.n_features), chosen.event
+        classes = self.fitting.table.classes
         binary = None
         real: FittedGaussian | FittedAdjustedGaussian | None = None
         if chosen.counted is not None:
-            model = self._with_groups(models.binary, chosen.selection)
             counts, cuts = chosen.counted.counts, chosen.counted.cuts
             posterior = next(posteriors)
             if left is self.sets[0]:  # it stays, without what it shares with the others
                 posterior = posterior.made()
             binary = FittedBernoulli(
-                model, counts, event.binary, cuts, None, classes, None, posterior
+                models.binary, counts, event.binary, cuts, None, classes, None, posterior
             )
         if chosen.moments is not None:
-            gaussian = self._with_groups(models.real, chosen.selection)
             how: Any = (models.pseudocounts, classes, None)
             if given is None:
-                real = FittedGaussian(gaussian, chosen.moments, event.real, *how)
+                real = FittedGaussian(models.real, chosen.moments, event.real, *how)
             else:
                 # Given covariates nearly every column with missing values is a pattern of its own.
                 merged = event.real.merged()
-                real = FittedAdjustedGaussian(gaussian, chosen.moments, merged, *given, *how)
+                real = FittedAdjustedGaussian(models.real, chosen.moments, merged, *given, *how)
         return FittedFamilies(chosen.is_binary, binary, real, None, chosen.in_mixed_table)
 
-    @staticmethod
-    def _with_groups(model: Any, selection: Selection[Any]) -> Any:
-        """Return a model whose least fraction of related features is that of a single feature."""
-        if model.least_fraction is None:
-            return model
-        return replace(model, least_fraction=1.0 / max(1, selection.n_features))
+    def _models(self, n_features: int) -> FamilyModels:
+        """Return models whose least fraction of related features is that of a single feature."""
+        if n_features not in self._known_models:
+            self._known_models[n_features] = self.fitting.models.for_features(n_features)
+        return self._known_models[n_features]
+
+    @cached_property
+    def _known_models(self) -> dict[int, FamilyModels]:
+        """The models by the number of features that they are for: all sets have the same."""
+        return {}
 
     def _stack(
         self, kept: list[Weighed], columns: KeptValues, marginals: Marginals

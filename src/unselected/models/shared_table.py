@@ -38,7 +38,7 @@ class _AtAlphas:
 
     P: Floats
     theta_means: Floats
-    omission: dict[int, Omission] = field(default_factory=dict)
+    omission: dict[tuple[int, int, int], Omission] = field(default_factory=dict)
 
 
 class SharedTable:
@@ -128,18 +128,22 @@ class SharedTable:
         self._together[u] = known
         return known
 
-    def omission_together(self, u: tuple[float, ...], number: int) -> Omission:
-        """Return the omission probabilities at several alphas, (alphas, totals)."""
+    def omission_together(
+        self, u: tuple[float, ...], number: int, totals: slice = slice(None)
+    ) -> Omission:
+        """Return the omission probabilities at several alphas, of some totals, (alphas, totals)."""
         known = self.together(u)
-        if number not in known.omission:
-            known.omission[number] = self._omission_together(known, number)
-        return known.omission[number]
+        start, stop, _ = totals.indices(sum(self.law.sizes) + 1)
+        key = number, start, stop
+        if key not in known.omission:
+            known.omission[key] = self._omission_together(known, number, slice(start, stop))
+        return known.omission[key]
 
-    def _omission_together(self, known: _AtAlphas, number: int) -> Omission:
+    def _omission_together(self, known: _AtAlphas, number: int, totals: slice) -> Omission:
         cut, score = list(self._cuts)[number]
         if len(self.law.sizes) == 2 and score == EXPLAINED:
-            return PairSums.of(*self.law.sizes).omission(known.P, cut)
-        return self._table(number).omission_together(known.P)
+            return PairSums.of(*self.law.sizes).omission(known.P, cut, totals)
+        return self._table(number).omission_together(known.P).of_totals(totals)
 
     def _n_remembered(self) -> int:
         """Return the number of alphas that are remembered."""
