@@ -308,10 +308,11 @@ def _log_products(gained: Floats, epsilon: Floats) -> Floats:
     with np.errstate(under="ignore"):
         each = (np.exp(filled - top), np.exp(-top))
         regular, outlier = (part.reshape(n_rows, n_parts, _FACTORS, 1) for part in each)
-        product, regular_share = np.ones((n_rows, n_parts, epsilon.size)), 1.0 - epsilon
+        moved = outlier - regular
+        product, factor = np.ones((2, n_rows, n_parts, epsilon.size))
         for place in range(_FACTORS):
-            factor = regular[:, :, place] * regular_share
-            factor += outlier[:, :, place] * epsilon
+            np.multiply(moved[:, :, place], epsilon, out=factor)
+            factor += regular[:, :, place]
             product *= factor
     total = _log(product).sum(axis=1) + top.sum(axis=1, keepdims=True)
     total[:, epsilon == 0.0] = gained.sum(axis=1, keepdims=True)

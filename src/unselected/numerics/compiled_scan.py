@@ -10,33 +10,45 @@ from numba import njit
 
 _compile = njit(nogil=True, cache=True)
 
-_FOUR = 4
 # The first blocks are smaller, by powers of 2 from this one on: nothing bounds the scores yet.
 _SMALL = 4
 
 
 @_compile
 def _sum_part(X, rows, begin, end, total, seen):
-    """Add some columns of some rows up; OR them where that is asked for."""
+    """Add some columns of some rows up; OR them where that is asked for.
+
+    Rows are processed eight at a time, and then two at a time: sums are read and written less often
+    so, and parts of a fold have few rows.
+    """
     total[:] = 0
     i = 0
-    while i + _FOUR <= rows.size:
+    while i + 8 <= rows.size:
         a, b = X[rows[i], begin:end], X[rows[i + 1], begin:end]
         c, d = X[rows[i + 2], begin:end], X[rows[i + 3], begin:end]
+        e, f = X[rows[i + 4], begin:end], X[rows[i + 5], begin:end]
+        g, h = X[rows[i + 6], begin:end], X[rows[i + 7], begin:end]
         for j in range(total.size):
-            total[j] += a[j] + b[j] + c[j] + d[j]
+            total[j] += (a[j] + b[j] + c[j] + d[j]) + (e[j] + f[j] + g[j] + h[j])
         if seen is not None:  # decided when it is compiled
             for j in range(total.size):
-                seen[j] |= a[j] | b[j] | c[j] | d[j]
-        i += _FOUR
-    while i < rows.size:
+                seen[j] |= (a[j] | b[j] | c[j] | d[j]) | (e[j] | f[j] | g[j] | h[j])
+        i += 8
+    while i + 2 <= rows.size:
+        a, b = X[rows[i], begin:end], X[rows[i + 1], begin:end]
+        for j in range(total.size):
+            total[j] += a[j] + b[j]
+        if seen is not None:
+            for j in range(total.size):
+                seen[j] |= a[j] | b[j]
+        i += 2
+    if i < rows.size:
         a = X[rows[i], begin:end]
         for j in range(total.size):
             total[j] += a[j]
         if seen is not None:
             for j in range(total.size):
                 seen[j] |= a[j]
-        i += 1
 
 
 @_compile
