@@ -285,6 +285,9 @@ class WithinClasses:
         """Return the log densities of all classes, shape (G, rows)."""
         gaps, used = deviations.gaps, deviations.used
         G, n, k = gaps.shape
+        if shape.variances == "equal":
+            squares = deviations.solver.squares(gaps.reshape(-1, k).T).reshape(G, n)
+            return np.asarray(-0.5 * (df + k) * np.log1p(squares / df))
         scale = np.ones(G)
         if shape.variances == "by class" and self.spread is not None:
             scale = self.spread

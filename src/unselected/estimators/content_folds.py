@@ -24,8 +24,8 @@ from unselected.statistics.leaving_out import LeftOut
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
-# Columns that tie, whose keys are remembered.
-_FEW_COLUMNS = 1000
+# Columns whose keys are remembered, at most.
+_FEW_COLUMNS = 2000
 # Of the bits of a key.
 _HALF, _FIRST_HALF = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
 
@@ -88,20 +88,22 @@ class ContentKeys:
     def of_columns(self, columns: Ints) -> Keys:
         """Return the keys of columns, by which ties are broken: their first half by bits alone.
 
-        The same columns tie without many of the sets of cases. Where they are few, their keys are
-        remembered.
+        Those that `remember` was told of need not be read again.
         """
-        if columns.size > _FEW_COLUMNS:
+        known = [self._known.get(column) for column in columns[:_FEW_COLUMNS].tolist()]
+        if columns.size > _FEW_COLUMNS or None in known:
             return self._read_keys(columns)
-        few = columns.tolist()
-        new = [column for column in few if column not in self._known]
-        if new:
-            self._known.update(zip(new, self._read_keys(np.array(new)).tolist(), strict=True))
-        return np.array([self._known[column] for column in few], dtype=np.uint64)
+        return np.array(known, dtype=np.uint64)
+
+    def remember(self, columns: Ints) -> None:
+        """Read the keys of columns that may tie without some of the sets of cases, if few."""
+        if columns.size <= _FEW_COLUMNS:
+            keys = self._read_keys(columns)
+            self._known.update(zip(columns.tolist(), keys.tolist(), strict=True))
 
     @cached_property
     def _known(self) -> dict[int, int]:
-        """Keys of columns that were asked for."""
+        """Keys of columns that were read."""
         return {}
 
     def _read_keys(self, columns: Ints) -> Keys:

@@ -43,7 +43,7 @@ from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
 from unselected.numerics.one_thread import one_blas_thread
-from unselected.selection.families import FamilyScores
+from unselected.selection.families import FamilyScores, united_columns
 from unselected.selection.leaving_out import (
     Marginals,
     adjusted_family_scores_without,
@@ -233,6 +233,7 @@ class _Learning:
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
         scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
+        self.content.remember(united_columns(scores))
         rules = [fitting.with_k(k) for k in fitting.ks]
         chosen = {
             marginals: [Chosen.each(one, rules, fitting.corrected) for one in each]
