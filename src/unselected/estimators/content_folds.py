@@ -26,6 +26,8 @@ _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 _KEY_COLUMNS = 1000
 # Columns whose keys are remembered, at most.
 _FEW_COLUMNS = 2000
+# Columns that are looked at besides twice as many as are to be kept.
+_SOME_MORE = 50
 # Of the bits of a key.
 _HALF, _FIRST_HALF = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
 
@@ -114,6 +116,17 @@ class ContentKeys:
             return keys
         own = column_keys(values[self.left.kept], self.keys)
         return np.asarray((keys & _FIRST_HALF) | (own >> _HALF))
+
+    def strongest(self, k: int | None) -> Ints | None:
+        """Return columns of which k are likely to be the best without some cases; None without k.
+
+        They are the best of all cases, and some more.
+        """
+        if k is None:
+            return None
+        n = min(2 * k + _SOME_MORE, self.scores.rough.size)
+        best = np.argpartition(-self.scores.rough, n - 1)[:n] if n else np.arange(0)
+        return self.scores.subset.columns[best]
 
     @property
     def n_divisions(self) -> int:

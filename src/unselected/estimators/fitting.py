@@ -74,7 +74,11 @@ class KeptValues:
 
     def take(self, rows: Ints, selection: Selection[Any]) -> NDArray[Any]:
         """Return some rows of the columns that one selection kept."""
-        return self.values[np.ix_(rows, np.searchsorted(self.columns, selection.indices))]
+        return np.asarray(self.of_all(selection)[rows])
+
+    def of_all(self, selection: Selection[Any]) -> NDArray[Any]:
+        """Return all rows of the columns that one selection kept."""
+        return self.values.take(np.searchsorted(self.columns, selection.indices), axis=1)
 
 
 class Selected(NamedTuple):

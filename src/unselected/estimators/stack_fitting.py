@@ -136,6 +136,7 @@ class StackFitting(AverageFitting):
         new_stream: Callable[[], StreamingSelection],
         marginals: tuple[Marginals, ...],
         keys: Callable[[Ints], Keys],
+        likely: Ints | None = None,
     ) -> list[list[FamilyScores]]:
         """Return the scores without each set of cases; see `family_scores_without`."""
         t = self.table
@@ -152,6 +153,7 @@ class StackFitting(AverageFitting):
             marginals,
             keys,
             self.find_binary,
+            likely,
         )
 
     @property
@@ -232,7 +234,8 @@ class _Learning:
         fitting = self.fitting
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
-        scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
+        keys, likely = self.content.of_columns, self.content.strongest(widest.k)
+        scores = fitting.scores_of(self.sets, stream, self.marginals, keys, likely)
         self.content.remember(united_columns(scores))
         rules = [fitting.with_k(k) for k in fitting.ks]
         chosen = {
@@ -327,9 +330,9 @@ class _Learning:
         marginals: Marginals, columns: KeptValues, chosen: "Chosen | Fit", left: LeftOut
     ) -> tuple[Floats, Floats]:
         """Return what was kept of the cases that are not left out, and of those asked for."""
+        of_all = columns.of_all(chosen.selection)
         train, asked = (
-            np.asarray(columns.take(rows, chosen.selection), dtype=np.float64)
-            for rows in (left.kept, left.asked)
+            np.asarray(of_all[rows], dtype=np.float64) for rows in (left.kept, left.asked)
         )
         real = ~chosen.is_binary
         if marginals == "normal" and real.any():

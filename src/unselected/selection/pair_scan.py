@@ -97,6 +97,23 @@ class _Kinds(NamedTuple):
         return cls(kinds.ravel(), widths, n_pairs, rank, score, best)
 
 
+def _counts_without(
+    bits: NDArray[np.uint8], y: NDArray[np.intp], sets: list[LeftOut]
+) -> Ints | None:
+    """Return the counts of few columns without each set, (sets, 2, columns); None for other bytes.
+
+    >>> bits, y = np.array([[1, 0], [1, 1], [0, 1]], dtype=np.uint8), np.array([0, 1, 1])
+    >>> _counts_without(bits, y, [LeftOut.rows(np.array([1]), 3)]).tolist()
+    [[[1, 0], [0, 1]]]
+    """
+    if bits.max(initial=0) > 1:
+        return None
+    own = np.zeros((len(sets), 2, y.size))
+    for place, left in enumerate(sets):
+        own[place, y[left.kept], left.kept] = 1.0
+    return (own.reshape(-1, y.size) @ bits).reshape(len(sets), 2, -1).astype(np.int64)
+
+
 class _Bounds(NamedTuple):
     """How many of the best pairs may be among the best without each set, and their last score."""
 
@@ -143,6 +160,9 @@ class PairScan:
     n_disjoint : int
         Number of first sets that have no such case in common.
     kernels : module
+    likely : array of shape (sets, 2, columns) or None
+        The counts of some columns without each set. The best of them bound the scores of the best
+        of all.
     """
 
     bits: NDArray[np.uint8]
@@ -153,12 +173,22 @@ class PairScan:
     starts: Ints
     n_disjoint: int
     kernels: Any
+    likely: Ints | None = None
 
     @classmethod
     def of(
-        cls, X: Columns, y: NDArray[np.intp], sets: list[LeftOut], k: int | None, kernels: Any
+        cls,
+        X: Columns,
+        y: NDArray[np.intp],
+        sets: list[LeftOut],
+        k: int | None,
+        kernels: Any,
+        likely: Ints | None = None,
     ) -> "PairScan | None":
-        """Return the scan of a table; None where it has to be read in another way."""
+        """Return the scan of a table; None where it has to be read in another way.
+
+        ``likely`` are columns that are likely to be among the best.
+        """
         if kernels is None or k is None or not isinstance(X, np.ndarray):
             return None
         n_pairs = np.prod(np.bincount(y, minlength=2) + 1)
@@ -174,7 +204,11 @@ class PairScan:
         groups = [rows[y[rows] == g] for rows in (*own, in_none) for g in range(2)]
         starts = np.cumsum([0, *(rows.size for rows in groups)])
         bits, whole = X.view(np.uint8), np.bincount(y[some], minlength=2)
-        return cls(bits, k, whole, sizes, np.concatenate(groups), starts, n_disjoint, kernels)
+        counts = None
+        if likely is not None and likely.size >= k:
+            counts = _counts_without(bits.take(likely, axis=1), y, sets)
+        rows = np.concatenate(groups)
+        return cls(bits, k, whole, sizes, rows, starts, n_disjoint, kernels, counts)
 
     def scores(self) -> list[CountScores] | None:
         """Return the scores of the k best columns, ties included; None where some are no bits."""
@@ -197,15 +231,35 @@ class PairScan:
         ]
 
     def _parts(self) -> Iterator[_Found | None]:
-        """Yield what is found in parts of the table; the first bounds the scores in the others."""
-        kinds, none, p = self._kinds, np.full(len(self.sizes), -1.0), self.bits.shape[1]
-        start = min(p, _FIRST * _TOGETHER)
-        first = self._scan(slice(0, start), _Bounds(kinds.n_pairs[kinds.kinds], none))
-        yield first
-        if first is not None and start < p:
-            others = shares(p - start, _TOGETHER, per_thread=1)
-            blocks = [slice(start + block.start, start + block.stop) for block in others]
-            yield from in_threads(partial(self._scan, bounds=first.bounds), blocks)
+        """Yield what is found in parts of the table.
+
+        Without likely columns the first part bounds the scores in the others.
+        """
+        bounds, p, start = self._bounds, self.bits.shape[1], 0
+        if self.likely is None:
+            start = min(p, _FIRST * _TOGETHER)
+            first = self._scan(slice(0, start), bounds)
+            yield first
+            if first is None or start == p:
+                return
+            bounds = first.bounds
+        others = shares(p - start, _TOGETHER, per_thread=1)
+        blocks = [slice(start + block.start, start + block.stop) for block in others]
+        yield from in_threads(partial(self._scan, bounds=bounds), blocks)
+
+    @property
+    def _bounds(self) -> _Bounds:
+        """The bounds that the likely columns give."""
+        kinds = self._kinds
+        n_pairs, none = kinds.n_pairs[kinds.kinds], np.full(len(self.sizes), -1.0)
+        if self.likely is None:
+            return _Bounds(n_pairs, none)
+        codes = self.likely[:, 0] * (self.sizes[:, 1:] + 1) + self.likely[:, 1]
+        ranks = kinds.rank[kinds.kinds[:, np.newaxis], codes]
+        kth = np.partition(ranks, self.k - 1, axis=1)[:, self.k - 1]
+        scores = kinds.score[kinds.kinds, kth] * (1.0 - CLOSE)
+        may_be_best = kinds.score[kinds.kinds] >= scores[:, np.newaxis]
+        return _Bounds(np.count_nonzero(may_be_best, axis=1), scores)
 
     def _scores_of(self, place: int, by_total: Ints, columns: Ints, pairs: Ints) -> CountScores:
         """Return the scores without a set, from its totals and the columns that were found."""
