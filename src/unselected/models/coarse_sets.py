@@ -197,9 +197,9 @@ class _Nodes:
         log_counts, ones = sets.log_counts(u, self.used), sets.ones[:, self.used]
         log_ratio = (log_counts[1:] - log_counts[0])[self.alpha_of]
         shares = related_shares(self.pi.log_odds[:, np.newaxis] + log_ratio)
-        means = sets.shared.together(u).theta_means[:, sets.places[self.used], 1:]
+        means = sets.shared.together(u).theta_means(sets.places[self.used])[:, 1:]
         sizes, alphas = sets.sizes[:, np.newaxis], np.array(u[1:])[:, np.newaxis]
-        means = means.transpose(0, 2, 1)[:, np.newaxis]
+        means = means[:, np.newaxis]
         logs = log_further_draws(means, ones[:, np.newaxis], sizes[:, np.newaxis], alphas)
         null = log_null_draws(ones.sum(axis=0), int(sets.sizes.sum()), sets.model.ploidy)
         values = shares[0] * np.exp(logs)[:, :, self.alpha_of]
