@@ -66,7 +66,8 @@ class KeptValues:
     def of(cls, X: Columns, selections: list[Selection[Any]]) -> "KeptValues":
         """Read the columns."""
         columns = np.unique(np.concatenate([selection.indices for selection in selections]))
-        return cls(columns, X[:, columns])
+        # Their rows are taken very often: they are contiguous.
+        return cls(columns, np.ascontiguousarray(X[:, columns]))
 
     def with_indicators(self, find_binary: FindBinary) -> "KeptValues":
         """Return the same, with 0 and 1 in the columns that are modelled as binary."""

@@ -60,7 +60,7 @@ class PairSums:
         places = self.places[start : start + ends[-1]]
         adding = csr_array((np.ones(places.size), places, ends), (runs.size, len(P)))
         by_run: Floats = np.asarray(adding @ P)
-        sums = by_run.reshape(*runs.shape, -1).transpose(1, 2, 0)
+        sums = np.ascontiguousarray(by_run.reshape(*runs.shape, -1).transpose(1, 2, 0))
         return Omission.of_sums(sums, np.log(sums.sum(axis=0)))
 
     def _numbers(self, cut: Fraction | None, m: Ints) -> tuple[Ints, Ints]:
