@@ -88,7 +88,7 @@ class CoarseSets:
         ]
         n_totals = int(self.sizes.sum()) + 1
         kinds = _by_total([event.kinds for event in events if event.kinds], n_totals)
-        self._totals = _span(kinds.any(axis=(0, 2)))
+        self._totals = _span(kinds.sum(axis=(0, 2)) > 0.0)
         self._kinds = kinds[:, self._totals]
         self.log_psi = model.log_psi(self.sizes)
         self.inner: dict[int, _Inner] = {}
@@ -219,8 +219,10 @@ class _Nodes:
     @cached_property
     def log_ratios(self) -> list[Floats]:
         """The logs of ``values``, (vectors, G nodes): of the first, and the others less these."""
-        log_zero, *others = np.log(self.values).transpose(1, 0, 2, 3).reshape(
-            self.values.shape[1], len(self.used), -1
+        log_zero, *others = (
+            np.log(self.values)
+            .transpose(1, 0, 2, 3)
+            .reshape(self.values.shape[1], len(self.used), -1)
         )
         return [log_zero, *(each - log_zero for each in others)]
 

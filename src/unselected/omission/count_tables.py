@@ -64,9 +64,13 @@ class Omission:
 
     def of_totals(self, totals: slice) -> "Omission":
         """Return the probabilities of some of the totals, which are the last axis."""
-        error = None if self.error is None else self.error[..., totals]
-        each = (self.log_below, self.log_at_cut, self.log_at_most, self.log_total)
-        return Omission(*(logs[..., totals] for logs in each), error)
+        return Omission(
+            self.log_below[..., totals],
+            self.log_at_cut[..., totals],
+            self.log_at_most[..., totals],
+            self.log_total[..., totals],
+            None if self.error is None else self.error[..., totals],
+        )
 
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""

@@ -45,9 +45,7 @@ class PairSums:
         """Return the order of the pairs of two classes with so many cases."""
         return _in_order(n0, n1)
 
-    def omission(
-        self, P: Floats, cut: Fraction | None, totals: slice = slice(None)
-    ) -> Omission:
+    def omission(self, P: Floats, cut: Fraction | None, totals: slice = slice(None)) -> Omission:
         """Return the omission probabilities for a cut on R^2, arrays of shape (alphas, totals).
 
         ``P`` has the probabilities of all pairs, (pairs, alphas).

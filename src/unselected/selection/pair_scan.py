@@ -67,8 +67,8 @@ def _best_without(sizes: tuple[int, int], rest: tuple[int, int]) -> Floats:
     I0, I1 = np.divmod(np.arange((N0 + 1) * (N1 + 1)), N1 + 1)
     least = np.maximum(I0 - (N0 - n0), 0), np.maximum(I1 - (N1 - n1), 0)
     most = np.minimum(I0, n0), np.minimum(I1, n1)
-    corners = (least[0], most[1]), (most[0], least[1])
-    return np.maximum(*(cor_squared(*corner, n0, n1) for corner in corners))
+    grown = cor_squared(least[0], most[1], n0, n1)
+    return np.maximum(grown, cor_squared(most[0], least[1], n0, n1))
 
 
 class _Kinds(NamedTuple):
