@@ -89,8 +89,9 @@ def test_all_ties_at_the_cut_are_found(k, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     few = rng.integers(0, 2, size=(24, 9), dtype=np.uint8)
     few[:, 4:] = 0
-    X, y = few[:, rng.integers(0, 9, size=1100)], np.arange(24) % 2
+    X, y = few.take(rng.integers(0, 9, size=1100), axis=1), np.arange(24) % 2
     sets = folds(y, 1, rng)
+    assert PairScan.of(X, y, sets, k, kernels.kernels_for_scan(10**9)) is not None
     ours, expected = (
         scores(X, y, sets, k, monkeypatch, compiled=compiled) for compiled in (True, False)
     )
