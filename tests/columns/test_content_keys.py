@@ -42,3 +42,17 @@ def test_a_number_has_one_key_whatever_its_type():
     X = np.random.default_rng(0).integers(0, 2, (10, 5))
     np.testing.assert_array_equal(row_keys(X.astype(bool)), row_keys(X.astype(np.float32)))
     np.testing.assert_array_equal(row_keys(-0.0 * X), row_keys(0.0 * X))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool])
+@pytest.mark.parametrize("shape", [(10, 5), (1, 7), (6, 0)])
+def test_bytes_of_0_and_1_have_the_keys_of_these_numbers(dtype, shape, seed):
+    X = np.random.default_rng(seed).integers(0, 2, shape).astype(dtype)
+    keys = row_keys(X)
+    np.testing.assert_array_equal(keys, row_keys(X.astype(np.float64)))
+    np.testing.assert_array_equal(column_keys(X, keys), column_keys(X.astype(np.int64), keys))
+
+
+def test_other_bytes_have_the_keys_of_their_numbers():
+    X = np.array([[0, 1, -1], [1, 2, 0]], dtype=np.int8)
+    np.testing.assert_array_equal(row_keys(X), row_keys(X.astype(np.float64)))

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from unselected.dependence.averaging import LikelihoodAverage
-from unselected.dependence.correlated import FeatureLaws, WithinClasses
+from unselected.dependence.correlated import FeatureLaws, WithinClasses, unit_residuals
 from unselected.dependence.held_out import HeldOut
 from unselected.dependence.power import PowerPosterior, PowerPrior
 
@@ -79,6 +79,15 @@ def test_correlations_are_within_classes(seed):
     assert np.all(np.diff(within.spread) > 0)
     ratio = (variances / variances.mean(axis=0)).mean(axis=1)
     np.testing.assert_allclose(within.spread, ratio, rtol=0.15)
+
+
+def test_complete_columns_have_the_residuals_that_they_have_beside_missing_values(seed):
+    X, y = factor_data(seed)
+    X[:, 1], X[:, 2] = 4.0, np.arange(len(X)) % 2
+    holes = np.where(np.arange(len(X)) % 7 == 3, np.nan, X[:, 0])
+    both = unit_residuals(np.column_stack([X, holes]), y, 3)
+    np.testing.assert_allclose(unit_residuals(X, y, 3), both[:, :-1], rtol=1e-12, atol=1e-15)
+    assert np.any(both[:, -1] != both[:, 0])
 
 
 @pytest.mark.parametrize("place", [0.0, 1e5])

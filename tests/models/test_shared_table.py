@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unselected.models import shared_table
-from unselected.models.count_terms import CountTerms, TabulatedOmission
+from unselected.models.count_terms import CountTerms, TabulatedOmission, ThetaRule
 from unselected.models.shared_table import SharedTable, SharedTables, SharedTerms
 from unselected.numerics.beta_binomial import CountLaw
 from unselected.numerics.quadrature import gauss_legendre, theta_nodes
@@ -104,3 +104,31 @@ def test_patterns_have_a_table_each():
     np.testing.assert_allclose(
         smaller.tables(0.3)[0], SharedTable(expected, by_total=False).tables(0.3)[0], rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (100, 80), (255, 255)], ids=str)
+def test_coarse_nodes_of_theta_are_enough(sizes):
+    tables = []
+    for coarse in (False, True):
+        nodes = ThetaRule(coarse=coarse)(sum(sizes))
+        tables.append(SharedTable(CountLaw(sizes, *nodes), by_total=True))
+    for u in (0.0, 0.01, 1.0):
+        (P, means), (coarse_P, coarse_means) = (each.tables(u) for each in tables)
+        np.testing.assert_allclose(coarse_P, P, rtol=1e-9)
+        np.testing.assert_allclose(coarse_means, means, rtol=1e-9)
+    n_nodes = [each.law.theta.size for each in tables]
+    assert n_nodes[1] < n_nodes[0] or sum(sizes) < 100
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (9, 14), (3, 5, 2)], ids=str)
+@pytest.mark.parametrize("ploidy", [1, 2])
+def test_tables_of_several_alphas_are_those_of_each(sizes, ploidy):
+    sizes = tuple(ploidy * n for n in sizes)
+    law = CountLaw(sizes, *gauss_legendre(theta_nodes(sum(sizes) + 1)))
+    alphas = (0.0, *np.geomspace(1e-3, 30.0, 12).tolist())
+    together = SharedTable(law, by_total=True, ploidy=ploidy).together(alphas)
+    alone, places = SharedTable(law, by_total=True, ploidy=ploidy), np.arange(len(together.P))
+    for place, u in enumerate(alphas):
+        P, means = alone.tables(u)
+        np.testing.assert_allclose(together.P[:, place], P, rtol=1e-12)
+        np.testing.assert_allclose(together.theta_means(places)[:, place], means, rtol=1e-12)

@@ -31,6 +31,19 @@ def test_any_cut_divides_pairs_as_the_table_does(sizes, seed):
         compare(sizes, cut, seed)
 
 
+@pytest.mark.parametrize("sizes", [(7, 4), (1, 1), (19, 22)])
+@pytest.mark.parametrize("cut", [None, Fraction(0), Fraction(1, 9)])
+def test_some_totals_have_what_they_have_among_all(sizes, cut, seed):
+    P = np.random.default_rng(seed).random(((sizes[0] + 1) * (sizes[1] + 1), 3))
+    sums, n = PairSums.of(*sizes), sum(sizes) + 1
+    whole = sums.omission(P, cut)
+    for some in (slice(0, 1), slice(1, n - 1), slice(n - 1, n), slice(0, n)):
+        ours, expected = sums.omission(P, cut, some), whole.of_totals(some)
+        assert ours.log_total.shape == (3, some.stop - some.start)
+        for name in NAMES:
+            np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+
+
 @pytest.mark.parametrize("sizes", [(7, 4), (20, 20), (19, 22)])
 def test_a_cut_at_a_pair_is_told_from_one_a_hair_away(sizes, seed):
     """Doubles do not separate these: the squares are compared in whole numbers."""

@@ -89,8 +89,9 @@ def test_all_ties_at_the_cut_are_found(k, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     few = rng.integers(0, 2, size=(24, 9), dtype=np.uint8)
     few[:, 4:] = 0
-    X, y = few[:, rng.integers(0, 9, size=1100)], np.arange(24) % 2
+    X, y = few.take(rng.integers(0, 9, size=1100), axis=1), np.arange(24) % 2
     sets = folds(y, 1, rng)
+    assert PairScan.of(X, y, sets, k, kernels.kernels_for_scan(10**9)) is not None
     ours, expected = (
         scores(X, y, sets, k, monkeypatch, compiled=compiled) for compiled in (True, False)
     )
@@ -110,6 +111,49 @@ def test_constant_columns_among_the_best_are_found_where_sets_have_other_sizes(s
     assert_same(ours, expected)
 
 
+@pytest.mark.parametrize("kind", ["uneven", "copies", "constant"])
+@pytest.mark.parametrize("n", [24, 300])
+@pytest.mark.parametrize("among_best", [False, True])
+def test_likely_columns_change_nothing(among_best, n, kind, seed, monkeypatch):
+    """They bound the scores of the best, whichever they are."""
+    rng, k = np.random.default_rng(seed), 12
+    X, y = (rng.random((n, 900)) < rng.random(900)).astype(np.uint8), np.arange(n) % 2
+    if kind == "copies":
+        X = np.ascontiguousarray(X[:, rng.integers(0, 20, size=900)])
+    elif kind == "constant":
+        X[:, rng.permutation(900)[:895]] = 1
+    sets, compiled = folds(y, 2, rng), kernels.kernels_for_scan(10**9)
+    expected = scores(X, y, sets, k, monkeypatch, compiled=False)
+    best = np.argsort(-np.abs(np.corrcoef(X.T + 1e-9 * rng.random((900, n)), y)[-1, :-1]))
+    likely = best[:40] if among_best else best[-40:]
+    for some in (likely, likely[: k - 1], likely[:k]):
+        scan = PairScan.of(X, y, sets, k, compiled, some)
+        assert (scan.likely is None) == (some.size < k)
+        assert_same(scan.scores(), expected)
+
+
+def test_likely_columns_that_are_no_bits_are_noticed():
+    X, y = np.eye(8, 300, dtype=np.uint8), np.arange(8) % 2
+    X[3, 1] = 7
+    sets = [LeftOut.rows(np.array([row]), 8) for row in range(3)]
+    scan = PairScan.of(X, y, sets, 2, kernels.kernels_for_scan(10**9), np.arange(4))
+    assert scan.scores() is None
+
+
+@pytest.mark.parametrize("sizes", [(5, 7), (6, 6)])
+@pytest.mark.parametrize("left", [(2, 1), (0, 3), (3, 0)])
+def test_no_score_without_cases_exceeds_the_bound_by_all_counts(sizes, left):
+    rest = (sizes[0] - left[0], sizes[1] - left[1])
+    best = pair_scan._best_without(sizes, rest).reshape(sizes[0] + 1, sizes[1] + 1)
+    for ones in np.ndindex(best.shape):
+        possible = [
+            range(max(0, one - out), min(one, own) + 1)
+            for one, out, own in zip(ones, left, rest, strict=True)
+        ]
+        pairs = np.array(np.meshgrid(*possible)).reshape(2, -1)
+        assert best[ones] == pair_scan.cor_squared(*pairs, *rest).max()
+
+
 def test_fewer_columns_than_are_kept_are_all_found(monkeypatch):
     X, y = np.eye(8, 100, dtype=np.uint8), np.arange(8) % 2
     sets = [LeftOut.rows(np.array([row]), 8) for row in range(3)]
@@ -122,7 +166,7 @@ def test_fewer_columns_than_are_kept_are_all_found(monkeypatch):
 def test_other_bytes_are_noticed(value, column, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 2, size=(20, 1300), dtype=np.uint8), np.arange(20) % 2
-    scan = PairScan.of(X, y, folds(y, 1, rng), 5, kernels._kernels())
+    scan = PairScan.of(X, y, folds(y, 1, rng), 5, kernels.kernels_for_scan(10**9))
     assert scan is not None
     assert scan.scores() is not None
     X[7, column] = value
@@ -131,7 +175,7 @@ def test_other_bytes_are_noticed(value, column, seed):
 
 def test_tables_that_are_read_in_another_way():
     X, y, sets = np.eye(8, 20, dtype=np.uint8), np.arange(8) % 2, [LeftOut.rows(NOTHING, 8)]
-    compiled = kernels._kernels()
+    compiled = kernels.kernels_for_scan(10**9)
     assert PairScan.of(X, y, sets, 3, compiled) is not None
     assert PairScan.of(X, y, sets, 3, None) is None
     assert PairScan.of(X, y, sets, None, compiled) is None

@@ -58,13 +58,13 @@ def wide_blocks(X: Columns, itemsize: int = 8) -> list[slice]:
     return _whole_chunks(X, width)
 
 
-def shares(p: int, multiple: int) -> list[slice]:
-    """Return a block of p columns for each thread, or smaller ones; widths are a multiple of that.
+def shares(p: int, multiple: int, per_thread: int = _SHARES) -> list[slice]:
+    """Return blocks of p columns, so many for each thread; widths are a multiple of that.
 
     >>> shares(10, 10)
     [slice(0, 10, None)]
     """
-    width = -(-p // (_SHARES * _n_threads()))
+    width = -(-p // (per_thread * _n_threads()))
     return _blocks_of(-(-width // multiple) * multiple, p)
 
 

@@ -39,15 +39,26 @@ def row_keys(X: NDArray[Any]) -> Keys:
     >>> np.array_equal(row_keys(X[::-1, [2, 0, 1]]), keys[::-1])
     True
     """
-    bits = _bits(X)
-    of_columns = mixed(bits).sum(axis=0)
-    of_rows = mixed(bits ^ mixed(of_columns)).sum(axis=1)
-    return np.asarray(mixed(bits ^ column_keys(X, of_rows)).sum(axis=1))
+    of_columns = _sums_of_hashes(X, np.zeros((len(X), 1), dtype=np.uint64), axis=0)
+    of_rows = _sums_of_hashes(X, mixed(of_columns), axis=1)
+    return _sums_of_hashes(X, column_keys(X, of_rows), axis=1)
 
 
 def column_keys(X: NDArray[Any], of_rows: Keys) -> Keys:
     """Return a key of each column of a table, given keys of its rows."""
-    return np.asarray(mixed(_bits(X) ^ mixed(of_rows)[:, np.newaxis]).sum(axis=0))
+    return _sums_of_hashes(X, mixed(of_rows)[:, np.newaxis], axis=0)
+
+
+def _sums_of_hashes(X: NDArray[Any], keys: Keys, axis: int) -> Keys:
+    """Return sums of the hashes of values together with keys of the rows or columns added up.
+
+    Bytes of 0 and 1 have two hashes with each key, and the sums are products with these.
+    """
+    if X.dtype.itemsize > 1 or X.max(initial=0) > 1 or X.min(initial=0) < 0:
+        return np.asarray(mixed(_bits(X) ^ keys).sum(axis=axis))
+    zero, one = (mixed(value ^ keys).ravel() for value in _bits(np.arange(2)))
+    ones = X.astype(np.uint64)
+    return np.asarray(zero.sum() + ((one - zero) @ ones if axis == 0 else ones @ (one - zero)))
 
 
 def _bits(X: NDArray[Any]) -> Keys:

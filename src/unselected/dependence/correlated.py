@@ -285,6 +285,9 @@ class WithinClasses:
         """Return the log densities of all classes, shape (G, rows)."""
         gaps, used = deviations.gaps, deviations.used
         G, n, k = gaps.shape
+        if shape.variances == "equal":
+            squares = deviations.solver.squares(gaps.reshape(-1, k).T).reshape(G, n)
+            return np.asarray(-0.5 * (df + k) * np.log1p(squares / df))
         scale = np.ones(G)
         if shape.variances == "by class" and self.spread is not None:
             scale = self.spread
@@ -356,6 +359,8 @@ def _squares_by_class(unit: Floats, y: NDArray[np.intp], n_classes: int) -> Floa
 
 def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
     """Return values minus their class means, 0 where missing, scaled by column."""
+    if not np.isnan(X).any():
+        return _complete_residuals(X, y, n_classes)
     known = ~np.isnan(X)
     first = X[np.argmax(known, axis=0), np.arange(X.shape[1])]  # near which the values lie
     values = np.where(known, X - first, 0.0)
@@ -365,6 +370,18 @@ def _residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
         rows = y == g
         mean = values[rows].sum(axis=0) / np.maximum(known[rows].sum(axis=0), 1)
         values[rows] -= np.where(known[rows], mean, 0.0)
+    return np.asarray(values)
+
+
+def _complete_residuals(X: Floats, y: NDArray[np.intp], n_classes: int) -> Floats:
+    """Return the same where no value is missing, which takes less time."""
+    values = X - X[:1]
+    largest = np.max(np.abs(values), axis=0, initial=0.0)
+    values /= np.where(largest > 0.0, largest, 1.0)
+    for g in range(n_classes):
+        rows = np.flatnonzero(y == g)
+        own = values[rows]
+        values[rows] = own - own.sum(axis=0) / max(rows.size, 1)
     return np.asarray(values)
 
 

@@ -304,16 +304,18 @@ def _log_products(gained: Floats, epsilon: Floats) -> Floats:
     n_parts = -(-n // _FACTORS)
     filled = np.zeros((n_rows, _FACTORS * n_parts))
     filled[:, :n] = gained  # 0 stands for a factor of 1
-    top = np.maximum(filled, 0.0)
+    factors = np.ascontiguousarray(filled.reshape(-1, _FACTORS).T)  # one of each product by row
     with np.errstate(under="ignore"):
-        each = (np.exp(filled - top), np.exp(-top))
-        regular, outlier = (part.reshape(n_rows, n_parts, _FACTORS, 1) for part in each)
-        product, regular_share = np.ones((n_rows, n_parts, epsilon.size)), 1.0 - epsilon
-        for place in range(_FACTORS):
-            factor = regular[:, :, place] * regular_share
-            factor += outlier[:, :, place] * epsilon
+        smaller, gains = np.exp(-np.abs(factors)), factors > 0.0
+        regular = np.where(gains, 1.0, smaller)
+        more = np.where(gains, smaller, 1.0) - regular
+        product, factor = np.ones((2, epsilon.size, n_rows * n_parts))
+        for own, own_more in zip(regular, more, strict=True):
+            np.multiply(own_more, epsilon[:, np.newaxis], out=factor)
+            factor += own
             product *= factor
-    total = _log(product).sum(axis=1) + top.sum(axis=1, keepdims=True)
+    total = _log(product).reshape(epsilon.size, n_rows, n_parts).sum(axis=2).T
+    total = total + np.maximum(gained, 0.0).sum(axis=1, keepdims=True)
     total[:, epsilon == 0.0] = gained.sum(axis=1, keepdims=True)
     return np.asarray(total)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,10 @@ from unselected.statistics.leaving_out import LeftOut
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
+# Columns whose keys are remembered, at most.
+_FEW_COLUMNS = 2000
+# Columns that are looked at besides twice as many as are to be kept.
+_SOME_MORE = 50
 # Of the bits of a key.
 _HALF, _FIRST_HALF = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
 
@@ -84,7 +88,27 @@ class ContentKeys:
         return cls(left, scores, values, row_keys(values), X, find_binary)
 
     def of_columns(self, columns: Ints) -> Keys:
-        """Return the keys of columns, by which ties are broken: their first half by bits alone."""
+        """Return the keys of columns, by which ties are broken: their first half by bits alone.
+
+        Those that `remember` was told of need not be read again.
+        """
+        known = [self._known.get(column) for column in columns[:_FEW_COLUMNS].tolist()]
+        if columns.size > _FEW_COLUMNS or None in known:
+            return self._read_keys(columns)
+        return np.array(known, dtype=np.uint64)
+
+    def remember(self, columns: Ints) -> None:
+        """Read the keys of columns that may tie without some of the sets of cases, if few."""
+        if columns.size <= _FEW_COLUMNS:
+            keys = self._read_keys(columns)
+            self._known.update(zip(columns.tolist(), keys.tolist(), strict=True))
+
+    @cached_property
+    def _known(self) -> dict[int, int]:
+        """Keys of columns that were read."""
+        return {}
+
+    def _read_keys(self, columns: Ints) -> Keys:
         values: NDArray[Any] = np.asarray(self.X[:, columns])
         bits = as_indicators(values, self.find_binary)
         keys = column_keys(bits[self.left.kept], self.keys)
@@ -92,6 +116,17 @@ class ContentKeys:
             return keys
         own = column_keys(values[self.left.kept], self.keys)
         return np.asarray((keys & _FIRST_HALF) | (own >> _HALF))
+
+    def strongest(self, k: int | None) -> Ints | None:
+        """Return columns of which k are likely to be the best without some cases; None without k.
+
+        They are the best of all cases, and some more.
+        """
+        if k is None:
+            return None
+        n = min(2 * k + _SOME_MORE, self.scores.rough.size)
+        best = np.argpartition(-self.scores.rough, n - 1)[:n] if n else np.arange(0)
+        return self.scores.subset.columns[best]
 
     @property
     def n_divisions(self) -> int:

@@ -66,7 +66,8 @@ class KeptValues:
     def of(cls, X: Columns, selections: list[Selection[Any]]) -> "KeptValues":
         """Read the columns."""
         columns = np.unique(np.concatenate([selection.indices for selection in selections]))
-        return cls(columns, X[:, columns])
+        # Their rows are taken very often: they are contiguous.
+        return cls(columns, np.ascontiguousarray(X[:, columns]))
 
     def with_indicators(self, find_binary: FindBinary) -> "KeptValues":
         """Return the same, with 0 and 1 in the columns that are modelled as binary."""
@@ -74,7 +75,11 @@ class KeptValues:
 
     def take(self, rows: Ints, selection: Selection[Any]) -> NDArray[Any]:
         """Return some rows of the columns that one selection kept."""
-        return self.values[np.ix_(rows, np.searchsorted(self.columns, selection.indices))]
+        return np.asarray(self.of_all(selection)[rows])
+
+    def of_all(self, selection: Selection[Any]) -> NDArray[Any]:
+        """Return all rows of the columns that one selection kept."""
+        return self.values.take(np.searchsorted(self.columns, selection.indices), axis=1)
 
 
 class Selected(NamedTuple):

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
@@ -48,6 +47,7 @@ from unselected.models.direct_regression import DirectRegression
 from unselected.models.gaussian import GaussianModel
 from unselected.models.regression import RegressionModel
 from unselected.models.response_covariates import FeatureSlopes, ResponseCovariates
+from unselected.numerics.one_thread import one_blas_thread
 from unselected.selection.families import FamilyScores
 from unselected.selection.leaving_out import (
     Marginals,
@@ -119,7 +119,7 @@ class ResponseStackFitting(AverageFitting):
 
     def learned(self, left: LeftOut | None = None) -> "LearnedResponseStack":
         """Learn everything from the cases that are not left out."""
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return _Learning.start(self, left or self.everyone).finish()
 
     def scores_of(

@@ -9,12 +9,11 @@ models and of their likelihoods, and the power of each likelihood.
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
@@ -45,7 +44,8 @@ from unselected.models.bernoulli_posterior import CountPosterior
 from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
 from unselected.models.gaussian import GaussianModel
-from unselected.selection.families import FamilyScores
+from unselected.numerics.one_thread import one_blas_thread
+from unselected.selection.families import FamilyScores, united_columns
 from unselected.selection.leaving_out import (
     Marginals,
     adjusted_family_scores_without,
@@ -65,6 +65,16 @@ class FamilyModels(NamedTuple):
     binary: BernoulliModel
     real: GaussianModel
     pseudocounts: Floats
+
+    def for_features(self, n: int) -> "FamilyModels":
+        """Return models whose least fraction of related features is one of n."""
+        return self._replace(binary=_with_groups(self.binary, n), real=_with_groups(self.real, n))
+
+
+def _with_groups(model: Any, n_features: int) -> Any:
+    if model.least_fraction is None:
+        return model
+    return replace(model, least_fraction=1.0 / max(1, n_features))
 
 
 def _say_nothing(done: int, of: int) -> None:
@@ -119,7 +129,7 @@ class StackFitting(AverageFitting):
 
         There are very many products of small matrices, which several threads make slower.
         """
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return _Learning.start(self, left or self.everyone).finish()
 
     def scores_of(
@@ -128,6 +138,7 @@ class StackFitting(AverageFitting):
         new_stream: Callable[[], StreamingSelection],
         marginals: tuple[Marginals, ...],
         keys: Callable[[Ints], Keys],
+        likely: Ints | None = None,
     ) -> list[list[FamilyScores]]:
         """Return the scores without each set of cases; see `family_scores_without`."""
         t = self.table
@@ -144,6 +155,7 @@ class StackFitting(AverageFitting):
             marginals,
             keys,
             self.find_binary,
+            likely,
         )
 
     @property
@@ -224,7 +236,9 @@ class _Learning:
         fitting = self.fitting
         widest = fitting.with_k(fitting.ks[-1])
         stream = StreamingSelection if fitting.store_scores else widest.streaming
-        scores = fitting.scores_of(self.sets, stream, self.marginals, self.content.of_columns)
+        keys, likely = self.content.of_columns, self.content.strongest(widest.k)
+        scores = fitting.scores_of(self.sets, stream, self.marginals, keys, likely)
+        self.content.remember(united_columns(scores))
         rules = [fitting.with_k(k) for k in fitting.ks]
         chosen = {
             marginals: [Chosen.each(one, rules, fitting.corrected) for one in each]
@@ -306,7 +320,7 @@ class _Learning:
     def _binary_posteriors(self, chosen: list[Chosen]) -> list[CountPosterior]:
         """Return the posteriors of those that have a model of binary features, in their order."""
         some = [one for one in chosen if one.counted is not None]
-        models = [self._with_groups(self.fitting.models.binary, one.selection) for one in some]
+        models = [self._models(one.selection.n_features).binary for one in some]
         sets = [(one.counted.counts, one.event.binary) for one in some if one.counted is not None]
         return self.tables.condition_all(models, sets)
 
@@ -345,9 +359,9 @@ class _Learning:
         marginals: Marginals, columns: KeptValues, chosen: "Chosen | Fit", left: LeftOut
     ) -> tuple[Floats, Floats]:
         """Return what was kept of the cases that are not left out, and of those asked for."""
+        of_all = columns.of_all(chosen.selection)
         train, asked = (
-            np.asarray(columns.take(rows, chosen.selection), dtype=np.float64)
-            for rows in (left.kept, left.asked)
+            np.asarray(of_all[rows], dtype=np.float64) for rows in (left.kept, left.asked)
         )
         real = ~chosen.is_binary
         if marginals == "normal" and real.any():
@@ -374,35 +388,38 @@ class _Learning:
         given: _CaseCovariates | None,
     ) -> FittedFamilies:
         """Return the models of the families, conditioned on the kept columns and the events."""
-        classes, models, event = self.fitting.table.classes, self.fitting.models, chosen.event
+        models, event = self._models(chosen.selection.n_features), chosen.event
+        classes = self.fitting.table.classes
         binary = None
         real: FittedGaussian | FittedAdjustedGaussian | None = None
         if chosen.counted is not None:
-            model = self._with_groups(models.binary, chosen.selection)
             counts, cuts = chosen.counted.counts, chosen.counted.cuts
             posterior = next(posteriors)
             if left is self.sets[0]:  # it stays, without what it shares with the others
                 posterior = posterior.made()
             binary = FittedBernoulli(
-                model, counts, event.binary, cuts, None, classes, None, posterior
+                models.binary, counts, event.binary, cuts, None, classes, None, posterior
             )
         if chosen.moments is not None:
-            gaussian = self._with_groups(models.real, chosen.selection)
             how: Any = (models.pseudocounts, classes, None)
             if given is None:
-                real = FittedGaussian(gaussian, chosen.moments, event.real, *how)
+                real = FittedGaussian(models.real, chosen.moments, event.real, *how)
             else:
                 # Given covariates nearly every column with missing values is a pattern of its own.
                 merged = event.real.merged()
-                real = FittedAdjustedGaussian(gaussian, chosen.moments, merged, *given, *how)
+                real = FittedAdjustedGaussian(models.real, chosen.moments, merged, *given, *how)
         return FittedFamilies(chosen.is_binary, binary, real, None, chosen.in_mixed_table)
 
-    @staticmethod
-    def _with_groups(model: Any, selection: Selection[Any]) -> Any:
-        """Return a model whose least fraction of related features is that of a single feature."""
-        if model.least_fraction is None:
-            return model
-        return replace(model, least_fraction=1.0 / max(1, selection.n_features))
+    def _models(self, n_features: int) -> FamilyModels:
+        """Return models whose least fraction of related features is that of a single feature."""
+        if n_features not in self._known_models:
+            self._known_models[n_features] = self.fitting.models.for_features(n_features)
+        return self._known_models[n_features]
+
+    @cached_property
+    def _known_models(self) -> dict[int, FamilyModels]:
+        """The models by the number of features that they are for: all sets have the same."""
+        return {}
 
     def _stack(
         self, kept: list[Weighed], columns: KeptValues, marginals: Marginals

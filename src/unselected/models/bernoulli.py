@@ -210,7 +210,7 @@ class BernoulliModel:
     @property
     def theta_rule(self) -> ThetaRule:
         """The nodes and weights of theta for any number of cases."""
-        return ThetaRule(self.quadrature, self.refinement, self.ploidy)
+        return ThetaRule(self.quadrature, self.refinement, self.ploidy, self.coarse)
 
     def _nodes(self, likelihood: "Likelihood") -> tuple[Floats, Floats]:
         """Return nodes of log u = -log(alpha), and log (weight * likelihood * event)."""

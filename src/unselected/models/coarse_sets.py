@@ -64,14 +64,17 @@ class CoarseSets:
 
     def __init__(self, model: BernoulliModel, shared: SharedTable, sets: list[DataSet]) -> None:
         self.model, self.shared, self.sizes = model, shared, sets[0][0].sizes
-        places = [shared.places(counts.ones.astype(np.int64)) for counts, _ in sets]
-        each = [np.unique(own, return_inverse=True) for own in places]
-        self.places = np.unique(np.concatenate([own for own, _ in each]))
-        self.own = [np.searchsorted(self.places, own) for own, _ in each]
-        self.vector_of = [vector_of for _, vector_of in each]
+        ones = np.concatenate([counts.ones for counts, _ in sets], axis=1).astype(np.int64)
+        self.places, vectors = np.unique(shared.places(ones), return_inverse=True)
+        ends = np.cumsum([counts.n_columns for counts, _ in sets])
+        self.own, self.vector_of = [], []
         self._times = np.zeros((self.places.size, len(sets)))
-        for place, own in enumerate(self.own):
-            self._times[own, place] = np.bincount(self.vector_of[place], minlength=own.size)
+        for place, each in enumerate(np.split(vectors, ends[:-1])):
+            times = np.bincount(each, minlength=self.places.size)
+            own = np.flatnonzero(times)
+            self.own.append(own)
+            self.vector_of.append(np.searchsorted(own, each))
+            self._times[:, place] = times
         self.ones = shared.ones_at(self.places)
         self._log_orders = log_binomial(self.sizes[:, np.newaxis], self.ones).sum(axis=0)
         t, self._log_prior = model.fraction.few_nodes()
@@ -84,7 +87,9 @@ class CoarseSets:
             if event.cut is not None
         ]
         n_totals = int(self.sizes.sum()) + 1
-        self._kinds = _by_total([event.kinds for event in events if event.kinds], n_totals)
+        kinds = _by_total([event.kinds for event in events if event.kinds], n_totals)
+        self._totals = _span(kinds.sum(axis=(0, 2)) > 0.0)
+        self._kinds = kinds[:, self._totals]
         self.log_psi = model.log_psi(self.sizes)
         self.inner: dict[int, _Inner] = {}
 
@@ -106,9 +111,10 @@ class CoarseSets:
             matters = log_terms > np.max(log_terms, axis=1, keepdims=True) - COARSE_REACH
             log_terms[~matters] = -np.inf
             live = np.flatnonzero(matters.any(axis=0))
-            nodes = _Nodes(self, log_u, self._used(which), live)
-            for place, own in zip(which.tolist(), log_terms[:, live], strict=True):
-                found[place] = CoarsePosterior(self, nodes, place, own)
+            nodes, own = _Nodes(self, log_u, self._used(which), live), log_terms[:, live]
+            log_weights = own - log_sum(own, axis=1)[:, np.newaxis]
+            for place, *logs in zip(which.tolist(), own, log_weights, strict=True):
+                found[place] = CoarsePosterior(self, nodes, place, *logs)
         return [found[place] for place in range(len(self.own))]
 
     def _used(self, which: Ints) -> Ints:
@@ -146,7 +152,8 @@ class CoarseSets:
         for own in map(np.array, places.values()):
             self.shared.forget_cuts(MOST_CUTS)
             number = self.shared.number_of(*self._cuts[which[own[0]]])
-            told, kinds = self.shared.omission_together(u, number), self._kinds[:, :, which[own]]
+            told = self.shared.omission_together(u, number, self._totals)
+            kinds = self._kinds[:, :, which[own]]
             log_event = np.zeros((len(u) - 1, self._log_prior.size, own.size))
             each = (told.log_below, told.log_at_cut, told.log_at_most)
             for n, logs in zip(kinds, each, strict=True):
@@ -190,9 +197,9 @@ class _Nodes:
         log_counts, ones = sets.log_counts(u, self.used), sets.ones[:, self.used]
         log_ratio = (log_counts[1:] - log_counts[0])[self.alpha_of]
         shares = related_shares(self.pi.log_odds[:, np.newaxis] + log_ratio)
-        means = sets.shared.together(u).theta_means[:, sets.places[self.used], 1:]
+        means = sets.shared.together(u).theta_means(sets.places[self.used])[:, 1:]
         sizes, alphas = sets.sizes[:, np.newaxis], np.array(u[1:])[:, np.newaxis]
-        means = means.transpose(0, 2, 1)[:, np.newaxis]
+        means = means[:, np.newaxis]
         logs = log_further_draws(means, ones[:, np.newaxis], sizes[:, np.newaxis], alphas)
         null = log_null_draws(ones.sum(axis=0), int(sets.sizes.sum()), sets.model.ploidy)
         values = shares[0] * np.exp(logs)[:, :, self.alpha_of]
@@ -210,9 +217,14 @@ class _Nodes:
         return self._terms[1]
 
     @cached_property
-    def log_values(self) -> Floats:
-        """The logs of ``values``."""
-        return np.log(self.values)
+    def log_ratios(self) -> list[Floats]:
+        """The logs of ``values``, (vectors, G nodes): of the first, and the others less these."""
+        log_zero, *others = (
+            np.log(self.values)
+            .transpose(1, 0, 2, 3)
+            .reshape(self.values.shape[1], len(self.used), -1)
+        )
+        return [log_zero, *(each - log_zero for each in others)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,23 +237,20 @@ class CoarsePosterior:
     nodes : _Nodes
     place : int
         Of the data set.
-    log_terms : array of shape (nodes,)
-        The log terms of the nodes; -inf where they do not matter.
+    log_terms, log_weights : arrays of shape (nodes,)
+        The log terms of the nodes, and less their sum; -inf where they do not matter.
     """
 
     sets: CoarseSets
     nodes: _Nodes
     place: int
     log_terms: Floats
+    log_weights: Floats
 
     @cached_property
     def _vectors(self) -> Ints:
         """The data set's own vectors among those of the nodes."""
         return np.searchsorted(self.nodes.used, self.sets.own[self.place])
-
-    @cached_property
-    def _log_weights(self) -> Floats:
-        return self.log_terms - log_sum(self.log_terms)
 
     def log_joint(self, rows: NDArray[Any]) -> Floats:
         """Return the log joint probabilities, as `BernoulliPosterior.log_joint` does."""
@@ -252,19 +261,18 @@ class CoarsePosterior:
         # Features with the same counts are counted: there are few distinct vectors.
         which = np.zeros((k, n_vectors))
         which[np.arange(k), vector_of] = 1.0
-        log_zero, *others = self.nodes.log_values[self._vectors].transpose(1, 0, 2, 3)
-        flat = (n_vectors, -1)
-        logs = np.bincount(vector_of, minlength=n_vectors) @ log_zero.reshape(flat)
-        for value, log_value in enumerate(others, start=1):
+        log_zero, *others = self.nodes.log_ratios
+        logs = which.sum(axis=0) @ log_zero[self._vectors]
+        for value, log_ratio in enumerate(others, start=1):
             n_equal = np.asarray(rows == value, dtype=np.float64) @ which
-            logs = logs + n_equal @ (log_value - log_zero).reshape(flat)
-        joint = logs.reshape(len(rows), self.sets.sizes.size, -1) + self._log_weights
+            logs = logs + n_equal @ log_ratio[self._vectors]
+        joint = logs.reshape(len(rows), self.sets.sizes.size, -1) + self.log_weights
         return log_sum(joint, axis=2) + self.sets.log_psi
 
     @property
     def mean_values(self) -> Floats:
         """The predictive probabilities of the values, as in `BernoulliPosterior`."""
-        by_vector = self.nodes.values[self._vectors] @ np.exp(self._log_weights)
+        by_vector = self.nodes.values[self._vectors] @ np.exp(self.log_weights)
         return by_vector.transpose(1, 2, 0)[..., self.sets.vector_of[self.place]]
 
     def made(self) -> BernoulliPosterior:
@@ -294,6 +302,16 @@ class CoarsePosterior:
 def with_null(log_u: Floats) -> tuple[float, ...]:
     """Return u = 0, at which features are unrelated to the classes, and then these u."""
     return tuple(np.exp(np.append(NULL, log_u)).tolist())
+
+
+def _span(some: NDArray[np.bool_]) -> slice:
+    """Return the places from the first to the last that is true; where none is, the first place.
+
+    >>> _span(np.array([False, True, False, True, False]))
+    slice(1, 4, None)
+    """
+    places = np.flatnonzero(some)
+    return slice(int(places[0]), int(places[-1]) + 1) if places.size else slice(0, 1)
 
 
 def _by_total(kinds: list[OmittedKinds], n_totals: int) -> Floats:

@@ -32,13 +32,17 @@ class _AtAlpha:
 class _AtAlphas:
     """The same at several alphas, which are the second axis: (vectors, alphas).
 
-    ``theta_means`` has the shape (ploidy, vectors, alphas). The arrays of the omission
-    probabilities have the shape (alphas, totals).
+    ``theta_sums``, of shape (ploidy, alphas, vectors), are the means times P. The arrays of the
+    omission probabilities have the shape (alphas, totals).
     """
 
     P: Floats
-    theta_means: Floats
-    omission: dict[int, Omission] = field(default_factory=dict)
+    theta_sums: Floats
+    omission: dict[tuple[int, int, int], Omission] = field(default_factory=dict)
+
+    def theta_means(self, places: Ints) -> Floats:
+        """Return the means of some vectors, (ploidy, alphas, vectors)."""
+        return np.asarray(self.theta_sums[..., places] / self.P[places].T)
 
 
 class SharedTable:
@@ -105,6 +109,25 @@ class SharedTable:
             sums = sums + np.stack([joint_table(pmfs, row).ravel() for row in each])
         return sums
 
+    def _sums_together(self, u: tuple[float, ...]) -> Floats:
+        """Return the same at several alphas, (1 + ploidy, alphas, vectors)."""
+        law, sums = self.law, np.empty((1 + self._ploidy, len(u), int(n_entries(self.law.sizes))))
+        n_together = law.tables.n_together
+        if len(law.sizes) > 2 or n_together < 1:
+            for place, one in enumerate(u):
+                sums[:, place] = self._sums(one)
+            return sums
+        (nodes,) = law.tables.blocks
+        functions = theta_functions(law.theta[nodes], self._ploidy)
+        for start in range(0, len(u), n_together):
+            some = slice(start, start + n_together)
+            pmfs = {n: law.tables.together(u[some], n)[1] for n in set(law.sizes)}
+            first, second = (pmfs[n] for n in law.sizes)
+            for own, function in zip(sums, [1.0, *functions], strict=True):
+                rows = first.transpose(0, 2, 1) * (law.weights[nodes] * function)
+                own[some] = (rows @ second).reshape(len(rows), -1)
+        return sums
+
     def fits(self, n_alphas: int) -> bool:
         """Say whether so many alphas can be remembered together."""
         return self.by_total and n_alphas * self._n_numbers <= _MOST_NUMBERS
@@ -123,23 +146,27 @@ class SharedTable:
                 oldest = next(iter(self._together))
                 n_others -= len(oldest)
                 del self._together[oldest]
-            sums = np.stack([self._sums(one) for one in u], axis=-1)
-            known = _AtAlphas(sums[0], sums[1:] / sums[0])
+            sums = self._sums_together(u)
+            known = _AtAlphas(np.ascontiguousarray(sums[0].T), sums[1:])
         self._together[u] = known
         return known
 
-    def omission_together(self, u: tuple[float, ...], number: int) -> Omission:
-        """Return the omission probabilities at several alphas, (alphas, totals)."""
+    def omission_together(
+        self, u: tuple[float, ...], number: int, totals: slice = slice(None)
+    ) -> Omission:
+        """Return the omission probabilities at several alphas, of some totals, (alphas, totals)."""
         known = self.together(u)
-        if number not in known.omission:
-            known.omission[number] = self._omission_together(known, number)
-        return known.omission[number]
+        start, stop, _ = totals.indices(sum(self.law.sizes) + 1)
+        key = number, start, stop
+        if key not in known.omission:
+            known.omission[key] = self._omission_together(known, number, slice(start, stop))
+        return known.omission[key]
 
-    def _omission_together(self, known: _AtAlphas, number: int) -> Omission:
+    def _omission_together(self, known: _AtAlphas, number: int, totals: slice) -> Omission:
         cut, score = list(self._cuts)[number]
         if len(self.law.sizes) == 2 and score == EXPLAINED:
-            return PairSums.of(*self.law.sizes).omission(known.P, cut)
-        return self._table(number).omission_together(known.P)
+            return PairSums.of(*self.law.sizes).omission(known.P, cut, totals)
+        return self._table(number).omission_together(known.P).of_totals(totals)
 
     def _n_remembered(self) -> int:
         """Return the number of alphas that are remembered."""
@@ -238,7 +265,7 @@ class SharedTerms:
         The shapes are (alphas, vectors), (alphas, ploidy, vectors) and (alphas, totals).
         """
         known = self.shared.together(u)
-        means = known.theta_means[:, self.places].transpose(2, 0, 1)
+        means = known.theta_means(self.places).transpose(1, 0, 2)
         omission = self.shared.omission_together(u, self.number)
         return np.log(known.P[self.places]).T, means, omission
 

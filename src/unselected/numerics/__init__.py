@@ -10,6 +10,7 @@ increasing         roots of increasing functions, quantiles
 interpolation      polynomials through the nearest known values
 kernels            compiled loops (numba), where they pay
 many_trapezoids    the adaptive trapezoid rule for many functions at once
+one_thread         linear algebra in one thread
 quadrature         Gauss-Legendre, Simpson and adaptive trapezoid rules; sums of logarithms
 resampling         means over cases, with intervals from resampled cases or groups
 ridge_logits       multinomial logistic regressions with normal priors

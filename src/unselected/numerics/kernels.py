@@ -24,6 +24,13 @@ def kernels_for(n_values: int) -> Any:
     return _kernels() if n_values >= WORTH_COMPILING else None
 
 
+def kernels_for_scan(n_values: int) -> Any:
+    """Return the compiled scan of a table of this size; None where plain numpy is to be used."""
+    if n_values < WORTH_COMPILING or not can_compile():
+        return None
+    return import_module("unselected.numerics.compiled_scan")
+
+
 def kernels_for_moves(n_moves: int) -> Any:
     """Return the compiled loops for this number of label moves; None where numpy is to be used."""
     return _kernels() if n_moves >= WORTH_COMPILING_MOVES else None

@@ -21,6 +21,8 @@ NEGLIGIBLE = 40.0
 
 # The rule of `trapezoid`: step at the peak in widths, growth of the steps, allowed change.
 STEP, STRETCH, TOLERANCE = 0.36, 0.3, 5e-6
+# Nodes of theta for each square root of the number of cases.
+PER_ROOT = 4.5
 # Step of its scan, and nodes at which it gives up.
 SCAN, _MOST_NODES = 0.5, 20_000
 # How much higher than scanned a peak may be, in differences to the next scanned points.
@@ -68,7 +70,7 @@ def simpson(n_nodes: int) -> tuple[Floats, Floats]:
     return _frozen(np.linspace(0.0, 1.0, n_nodes)), _frozen(weights / weights.sum())
 
 
-def theta_nodes(n: int, per_root: float = 4.5) -> int:
+def theta_nodes(n: int, per_root: float = PER_ROOT) -> int:
     """Return the number of Gauss-Legendre nodes that integrate the law of n cases' counts exactly.
 
     The integrand is a polynomial in theta of degree n, or n + 1 with the predictive factor, for

@@ -62,6 +62,16 @@ class Omission:
         below, at_cut, at_most = self.log_below[0], self.log_at_cut[0], self.log_at_most[0]
         return Omission(below, at_cut, at_most, self.log_total[0], error)
 
+    def of_totals(self, totals: slice) -> "Omission":
+        """Return the probabilities of some of the totals, which are the last axis."""
+        return Omission(
+            self.log_below[..., totals],
+            self.log_at_cut[..., totals],
+            self.log_at_most[..., totals],
+            self.log_total[..., totals],
+            None if self.error is None else self.error[..., totals],
+        )
+
     def averaged(self) -> "Omission":
         """Return the probabilities of a feature whose total is unknown: each is as probable."""
         parts = np.exp(self.log_below), np.exp(self.log_at_cut), -np.expm1(self.log_at_most)

@@ -45,28 +45,30 @@ class PairSums:
         """Return the order of the pairs of two classes with so many cases."""
         return _in_order(n0, n1)
 
-    def omission(self, P: Floats, cut: Fraction | None) -> Omission:
+    def omission(self, P: Floats, cut: Fraction | None, totals: slice = slice(None)) -> Omission:
         """Return the omission probabilities for a cut on R^2, arrays of shape (alphas, totals).
 
         ``P`` has the probabilities of all pairs, (pairs, alphas).
         """
-        below, at_most = self._numbers(cut)
-        runs = np.column_stack([below, at_most - below, self.n_pairs - at_most])
+        m = np.arange(self.n_pairs.size)[totals]
+        n_pairs, (below, at_most) = self.n_pairs[m], self._numbers(cut, m)
+        runs = np.column_stack([below, at_most - below, n_pairs - at_most])
         ends = np.append(0, np.cumsum(runs))
-        adding = csr_array((np.ones(self.places.size), self.places, ends), (runs.size, len(P)))
+        start = int(self.n_pairs[: m.min(initial=self.n_pairs.size)].sum())
+        places = self.places[start : start + ends[-1]]
+        adding = csr_array((np.ones(places.size), places, ends), (runs.size, len(P)))
         by_run: Floats = np.asarray(adding @ P)
-        sums = by_run.reshape(*runs.shape, -1).transpose(1, 2, 0)
+        sums = np.ascontiguousarray(by_run.reshape(*runs.shape, -1).transpose(1, 2, 0))
         return Omission.of_sums(sums, np.log(sums.sum(axis=0)))
 
-    def _numbers(self, cut: Fraction | None) -> tuple[Ints, Ints]:
-        """Return for each total how many pairs are below a cut, and at most at it, exactly.
+    def _numbers(self, cut: Fraction | None, m: Ints) -> tuple[Ints, Ints]:
+        """Return for some totals how many pairs are below a cut, and at most at it, exactly.
 
         R^2 = d^2 / (n0 n1 m (n - m)), and 0 for a constant feature.
         """
         if cut is None:
-            return self.n_pairs, self.n_pairs
+            return self.n_pairs[m], self.n_pairs[m]
         (n0, n1), n = self.sizes, sum(self.sizes)
-        m = np.arange(n + 1)
         scale = n0 * n1 * np.maximum(m * (n - m), 1)
         bound = np.sqrt(float(cut) * scale)
         least = np.stack([np.ceil(bound), np.ceil(bound)]).astype(np.int64)  # of those not counted
@@ -75,7 +77,7 @@ class PairSums:
             root = isqrt(square)
             is_at_cut = rest == 0 and root * root == square
             least[:, place] = root + (not is_at_cut), root + 1
-        below, at_most = (self.distances < row[:, np.newaxis] for row in least)
+        below, at_most = (self.distances[m] < row[:, np.newaxis] for row in least)
         return np.count_nonzero(below, axis=1), np.count_nonzero(at_most, axis=1)
 
 

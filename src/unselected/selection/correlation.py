@@ -1,6 +1,7 @@
 """|COR| of a binary feature with a binary response, compared in exact integers."""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt, ldexp
 
 import numpy as np
@@ -10,6 +11,9 @@ from unselected._typing import Floats, Ints
 
 # Elements of an array that are processed at a time, to stay in the processor's cache.
 _BLOCK = 1 << 16
+
+# Features of which few are told apart without sorting an array, which has a fixed cost.
+_FEW = 64
 
 # Doubles further apart than this, relatively, are known to be in the right order.
 CLOSE = 1e-12
@@ -33,6 +37,7 @@ def cor_squared(I0: Ints, I1: Ints, n0: int, n1: int) -> Floats:
     return squares
 
 
+@lru_cache(maxsize=1 << 12)
 def exact_cor_squared(I0: int, I1: int, n0: int, n1: int) -> Fraction:
     """Return COR^2 of one feature as a fraction.
 
@@ -103,6 +108,21 @@ def compare(I0: Ints, I1: Ints, n0: int, n1: int, cut: Fraction) -> NDArray[np.i
 def exact_values(I0: Ints, I1: Ints, n0: int, n1: int) -> tuple[list[Fraction], Ints]:
     """Return COR^2 of the distinct pairs of counts, and which of them each feature has."""
     codes = np.asarray(I0, dtype=np.int64) * (n1 + 1) + np.asarray(I1, dtype=np.int64)
-    distinct, value_of = np.unique(codes, return_inverse=True)
-    pairs = (divmod(int(code), n1 + 1) for code in distinct)
+    distinct, value_of = _distinct(codes)
+    pairs = (divmod(code, n1 + 1) for code in distinct)
     return [exact_cor_squared(*pair, n0, n1) for pair in pairs], value_of
+
+
+def _distinct(codes: NDArray[np.int64]) -> tuple[list[int], Ints]:
+    """Return the distinct codes from the least on, and which of them each is.
+
+    >>> _distinct(np.array([7, 3, 7]))
+    ([3, 7], array([1, 0, 1]))
+    """
+    if codes.size > _FEW:
+        distinct, value_of = np.unique(codes, return_inverse=True)
+        return distinct.tolist(), value_of
+    few = codes.tolist()
+    order = sorted(set(few))
+    place = {code: number for number, code in enumerate(order)}
+    return order, np.array([place[code] for code in few], dtype=np.intp)

@@ -113,6 +113,16 @@ class CountScore(ABC):
             sign[close] = np.array(signs, dtype=np.int8)[value_of]
         return sign
 
+    def places_at(
+        self, rough: Floats, cut: Fraction, keys: Callable[[Ints], ScoreKeys]
+    ) -> NDArray[np.intp]:
+        """Return where the score is exactly that at the cut; ``keys`` is asked for close ones."""
+        at_cut = self.rough_of(cut)
+        with np.errstate(over="ignore"):  # the largest double stands for infinity
+            close = np.flatnonzero(np.abs(rough - at_cut) <= self.close * abs(at_cut))
+        values, value_of = keys(close)
+        return close[np.array([value == cut for value in values], dtype=np.bool_)[value_of]]
+
 
 @dataclass(frozen=True)
 class Explained(CountScore):

@@ -179,6 +179,8 @@ class CountScores:
         strictly below the cut, and a later one at most at it.
         """
         (cut,), _ = self._exact(self.subset.places(kept_at_cut[:1]))
+        if self._histogram is not None:
+            return self._event(cut, kinds=self._kinds_by_total(cut, self._histogram, indices))
         omitted, event = self._omitted(indices), self._event(cut)
         if omitted is not None:
             return replace(event, kinds=self._kinds_at(cut, omitted, indices))
@@ -218,11 +220,35 @@ class CountScores:
 
     def _kinds_at(self, cut: Fraction, omitted: Tally, indices: Ints) -> OmittedKinds:
         """Return the omitted features of each kind that are at the cut, and the others."""
-        is_tied = self._compare(cut) == 0
-        is_tied[self.subset.places(indices)] = False
-        n_at_cut = omitted.matched(self._tally_of(np.flatnonzero(is_tied)))
+        lost = np.setdiff1d(self._places_at(cut), self.subset.places(indices))
+        n_at_cut = omitted.matched(self._tally_of(lost))
         none, n_below = np.zeros_like(n_at_cut), omitted.n_columns - n_at_cut
         return OmittedKinds(omitted.sizes, omitted.totals, n_below, n_at_cut, none)
+
+    @cached_property
+    def _histogram(self) -> Ints | None:
+        """The numbers of columns by total, where nothing else tells the kinds of columns apart."""
+        return self.tally.by_total_alone(self.counts.sizes)
+
+    @cached_property
+    def _totals(self) -> Ints:
+        return self.counts.totals
+
+    def _kinds_by_total(self, cut: Fraction, histogram: Ints, indices: Ints) -> OmittedKinds:
+        """Return the same as `_kinds_at` where only totals tell kinds apart, in less time."""
+        kept = self.subset.places(indices)
+        is_tied = np.zeros(self._totals.size, dtype=np.bool_)
+        is_tied[self._places_at(cut)] = True
+        is_tied[kept] = False
+        taken, at_cut = (
+            np.bincount(self._totals[some], minlength=histogram.size) for some in (kept, is_tied)
+        )
+        n_omitted = histogram - taken
+        totals = np.flatnonzero(n_omitted)
+        n_at_cut, sizes = at_cut[totals], self.counts.sizes
+        each = np.broadcast_to(sizes, (totals.size, sizes.size))
+        n_below = n_omitted[totals] - n_at_cut
+        return OmittedKinds(each, totals, n_below, n_at_cut, np.zeros_like(n_at_cut))
 
     def _cut_at(self, gamma: float) -> Fraction:
         """Return the key that separates scores of at most gamma from those above."""
@@ -231,6 +257,10 @@ class CountScores:
     def _exact(self, places: Ints) -> ScoreKeys:
         """Return the keys of distinct columns at some places, and which of them each has."""
         return self.score.distinct(self.counts.take(places))
+
+    def _places_at(self, cut: Fraction) -> Ints:
+        """Return the places of the columns whose score is that at the cut, exactly."""
+        return self.score.places_at(self.rough, cut, self._exact)
 
     def _compare(self, cut: Fraction) -> NDArray[np.int8]:
         """Return the sign of each score less that at the cut, exactly."""

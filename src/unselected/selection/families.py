@@ -207,6 +207,11 @@ class FamilyScores:
         return np.asarray(columns[np.isin(columns, family.subset.columns)])
 
 
+def united_columns(scores: list[list[FamilyScores]]) -> Ints:
+    """Return the columns that at least one of many has a score of."""
+    return np.unique(np.concatenate([one.subset.columns for each in scores for one in each]))
+
+
 def _explained(scores: CountScores | RealScores) -> Floats:
     """Return R^2 of the columns of a family."""
     if isinstance(scores, CountScores):

@@ -29,18 +29,19 @@ def keep_above(scores: Scores[E], gamma: float, always: Ints) -> Selection[E]:
 
 
 def keep_top(
-    scores: Scores[E], k: int, ties: Ties, always: Ints, rng: np.random.Generator
+    scores: Scores[E], k: int, ties: Ties, always: Ints, rng: np.random.Generator | None
 ) -> Selection[E]:
     """Keep the k features with the largest scores besides those in ``always``.
 
     Ties at the cut go to the lower column (``ties="first"``), or are drawn at random
-    (``ties="random"``).
+    (``ties="random"``), which needs a generator.
     """
     above, at_cut = scores.split_at_rank(k, always)
     places = k - above.size
     if ties == "first":
         kept_at_cut = at_cut[:places]
     else:
+        assert rng is not None
         kept_at_cut = rng.choice(at_cut, size=places, replace=False)
     indices = np.sort(np.concatenate([above, kept_at_cut, always]))
     event = scores.event_by_rank(kept_at_cut, indices, ties == "random")
@@ -128,5 +129,5 @@ class SelectionRule:
             return keep_above(scores, self.gamma, always)
         if k is None:
             return keep_all(scores)
-        rng = np.random.default_rng(self.seeds)
+        rng = np.random.default_rng(self.seeds) if self.ties == "random" else None
         return keep_top(scores, k, self.ties, always, rng)

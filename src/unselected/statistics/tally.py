@@ -101,6 +101,17 @@ class Tally:
     def _keys(self) -> list[tuple[int, ...]]:
         return [tuple(row) for row in np.column_stack([self.sizes, self.totals]).tolist()]
 
+    def by_total_alone(self, sizes: Ints) -> Ints | None:
+        """Return the numbers of columns by total, 0 and on; None where not all are complete.
+
+        >>> counts = ClassCounts.of_two(np.array([0, 1, 1]), np.array([2, 1, 0]), 2, 2)
+        >>> Tally.of(counts, by_total=True).by_total_alone(counts.sizes).tolist()
+        [0, 1, 2, 0, 0]
+        """
+        if not self.totals.size or np.any(self.totals == ANY_TOTAL) or np.any(self.sizes != sizes):
+            return None
+        return self._histogram()
+
     def tells_apart(self, sizes: Ints) -> bool:
         """Say whether any column differs from a complete one whose total is not looked at."""
         return bool(np.any(self.totals != ANY_TOTAL) or np.any(self.sizes != sizes))
