@@ -70,6 +70,12 @@ def test_missing_values_are_left_out(seed):
     assert probability(X, y) > 0.5
 
 
+def test_missing_values_of_one_class_only(seed):
+    X, y = features_of("real", np.random.default_rng(seed), 150, 60)
+    X[np.flatnonzero(y)[0], 0] = np.nan
+    assert probability(X, y) == pytest.approx(probability(X[:, 1:], y), abs=0.1)
+
+
 def test_order_does_not_matter(seed):
     rng = np.random.default_rng(seed)
     X, y = features_of("bits", rng, 80, 30)

@@ -11,7 +11,7 @@ probabilities, and predicted better (docs/evidence/classifier.md).
 
 Power, share and the ridge of the regression are learned from cases left out. A regression needs
 more cases than a model of the features, so that the prior probability of having one grows with
-their number n: it is n / (n + 400). What is returned are posterior means of the factors: the sum
+their number n: it is n / (n + 800). What is returned are posterior means of the factors: the sum
 over ridges is linear again. The offset of each class is learned last. It corrects what features
 that are counted several times say of typical cases: of a text that has none of the kept words, say.
 """

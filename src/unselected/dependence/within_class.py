@@ -1,6 +1,8 @@
 """Correlations within classes among the kept features, compared with independence."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -162,7 +164,8 @@ class _PowerSums:
     """Sums of one class for each pair (j, l), over the cases in which both are known.
 
     All have shape (k, k): ``n`` cases, ``mean`` of feature j, its central sums ``second`` and
-    ``fourth``, and ``cross``, the sum of products.
+    ``fourth``, and ``cross``, the sum of products. Where nothing is missing, what is the same in all
+    pairs has the shape (1, 1) or (k, 1).
     """
 
     n: Floats
@@ -174,15 +177,16 @@ class _PowerSums:
     @classmethod
     def of(cls, X: Floats) -> "_PowerSums":
         known = (~np.isnan(X)).astype(np.float64)
+        shared = np.ones((len(X), 1)) if known.all() else known
         # Sums are taken about the class mean, so that little cancels.
         own = np.where(known > 0, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1.0)
         x = np.where(known > 0, X - own, 0.0)
-        n = known.T @ known
-        s1, s2, s3, s4 = ((x**power).T @ known for power in (1, 2, 3, 4))
+        n = shared.T @ shared
+        s1, s2, s3, s4 = ((x**power).T @ shared for power in (1, 2, 3, 4))
         m = s1 / np.maximum(n, 1.0)
         second = np.maximum(s2 - n * m**2, 0.0)
         fourth = s4 - 4.0 * m * s3 + 6.0 * m**2 * s2 - 3.0 * n * m**4
-        return cls(n, own[:, np.newaxis] + m, second, fourth, x.T @ x - n * m * m.T)
+        return cls(n, own[:, np.newaxis] + m, second, fourth, x.T @ x - n * (m * m.T))
 
     @property
     def squared_product(self) -> Floats:
@@ -230,10 +234,10 @@ class _Pairs:
 
     @classmethod
     def of(cls, classes: list[_PowerSums]) -> "_Pairs":
-        second = np.sum([c.second for c in classes], axis=0)
+        second = _sum(c.second for c in classes)
         squares = second * second.T
         upper = np.triu(np.ones(squares.shape, dtype=bool), 1)
-        n = np.sum([c.n for c in classes], axis=0)
+        n = _sum(c.n for c in classes)
         # Both features must vary, beyond rounding, over the cases that they share.
         use = upper & (np.minimum(second, second.T) > _ROUNDING * np.maximum(n, 1.0))
         variances = np.array([c.squared_product for c in classes])
@@ -276,12 +280,17 @@ class _Pairs:
         )
 
 
+def _sum(parts: Iterable[Floats]) -> Floats:
+    """Return the sum of arrays, which may have different shapes."""
+    return reduce(np.add, parts)
+
+
 def _likeness(classes: list[_PowerSums], n: Floats) -> Floats:
     """Return the cosine between the class differences of two features; 1 or -1 for two classes."""
-    totals = np.sum([c.n * c.mean for c in classes], axis=0) / np.maximum(n, 1.0)
+    totals = _sum(c.n * c.mean for c in classes) / np.maximum(n, 1.0)
     gaps = [(c.n, c.mean - totals) for c in classes]
-    product = np.sum([size * gap * gap.T for size, gap in gaps], axis=0)
-    squares = np.sum([size * gap**2 for size, gap in gaps], axis=0)
+    product = _sum(size * gap * gap.T for size, gap in gaps)
+    squares = _sum(size * gap**2 for size, gap in gaps)
     norm = np.sqrt(squares * squares.T)
     return np.where(norm > 0.0, product / np.where(norm > 0.0, norm, 1.0), 0.0)
 

@@ -21,7 +21,9 @@ from unselected.statistics.binarizing import FindBinary, as_indicators, find_non
 from unselected.statistics.leaving_out import LeftOut
 
 # Folds of a division, the largest number of divisions, and cases that they leave out in all.
-_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
+_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 560
+# From so many cases on a single division is enough.
+_MANY_CASES = 600
 # Columns whose content gives the keys of the rows.
 _KEY_COLUMNS = 1000
 # Columns whose keys are remembered, at most.
@@ -131,7 +133,9 @@ class ContentKeys:
     @property
     def n_divisions(self) -> int:
         """How often cases are divided into folds: more often where there are few."""
-        return min(_MOST_DIVISIONS, int(np.ceil(_ENOUGH_CASES / self.left.kept.size)))
+        n = self.left.kept.size
+        fewest = 2 if n < _MANY_CASES else 1
+        return min(_MOST_DIVISIONS, max(fewest, _ENOUGH_CASES // n))
 
     def folds(
         self, strata: NDArray[np.intp], seed: int, groups: Ints | None, n_divisions: int

@@ -272,7 +272,7 @@ class _Learning:
         if powered:
             cases = evidence_left_out(averaged, np.concatenate([y[s.asked] for s in self.sets[1:]]))
             regressions = Regressions()
-            if self._is_pooled and regressions.are_worth_a_try(cases):
+            if self._is_pooled and regressions.are_worth_a_try(cases, independent[best]):
                 for fit in candidates[best, averaged[-1].fit.k]:
                     regressions.add(fit, partial(self._values, best, columns), fitting.table)
                     next(steps)

@@ -38,12 +38,13 @@ class Regressions:
         self.left_out: list[Floats] = []
 
     @staticmethod
-    def are_worth_a_try(cases: HeldOut) -> bool:
-        """Say whether the average over models tells the classes of cases left out apart at all.
+    def are_worth_a_try(cases: HeldOut, independent: float) -> bool:
+        """Say whether regressions on the same features may add to the average over models.
 
-        Where it does not, as in noise, regressions on the same features hardly ever do.
+        They hardly ever do where the average does not tell the classes of cases left out apart at
+        all, as in noise. Where features are rather independent than not, the average is right.
         """
-        return cases.log_gain > _LEAST_GAIN
+        return independent < 0.5 and cases.log_gain > _LEAST_GAIN
 
     def add(self, fit: Fit, values: Values, table: TrainingTable) -> None:
         """Repeat what a fit did, for regressions; the first is to all cases."""
