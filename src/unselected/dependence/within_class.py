@@ -164,8 +164,8 @@ class _PowerSums:
     """Sums of one class for each pair (j, l), over the cases in which both are known.
 
     All have shape (k, k): ``n`` cases, ``mean`` of feature j, its central sums ``second`` and
-    ``fourth``, and ``cross``, the sum of products. Where nothing is missing, what is the same in all
-    pairs has the shape (1, 1) or (k, 1).
+    ``fourth``, and ``cross``, the sum of products. Where nothing is missing, what is the same in
+    all pairs has the shape (1, 1) or (k, 1).
     """
 
     n: Floats
@@ -182,7 +182,8 @@ class _PowerSums:
         own = np.where(known > 0, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1.0)
         x = np.where(known > 0, X - own, 0.0)
         n = shared.T @ shared
-        s1, s2, s3, s4 = ((x**power).T @ shared for power in (1, 2, 3, 4))
+        square = x * x
+        s1, s2, s3, s4 = (part.T @ shared for part in (x, square, square * x, square * square))
         m = s1 / np.maximum(n, 1.0)
         second = np.maximum(s2 - n * m**2, 0.0)
         fourth = s4 - 4.0 * m * s3 + 6.0 * m**2 * s2 - 3.0 * n * m**4
