@@ -29,13 +29,17 @@ def test_averages_are_sums_over_nodes(k, missing, seed):
 
 def test_rows_far_out_are_left_to_others(seed):
     few, X, y = posterior_and_rows(6, seed)
-    assert few._quick_log_average(1e4 * X, y) is None
-    assert few._quick_log_average(X, 1e6 * y) is None
-    far = few._log_average(1e4 * X, y)
-    np.testing.assert_allclose(far, plain(few, 1e4 * X, y), rtol=1e-13)
+    assert np.all(np.isnan(few._quick_log_average(1e4 * X, y)))
+    assert np.all(np.isnan(few._quick_log_average(X, 1e6 * y)))
+    rows = np.vstack([1e4 * X[:1], X])
+    logs = few._log_average(rows, y[[0, *range(len(X))]])
+    np.testing.assert_allclose(
+        logs, plain(few, rows, y[[0, *range(len(X))]]), rtol=1e-13, atol=1e-11
+    )
+    np.testing.assert_array_equal(logs[1:], few._quick_log_average(X, y))
 
 
 def test_features_with_other_numbers_of_known_values_are_left_to_others(seed):
     posterior, *_, X_new, y_new = fitted(6, seed, n=40, missing=0.1)
     grouped = two_groups(posterior)
-    assert grouped._quick_log_average(X_new, y_new[:, None]) is None
+    assert np.all(np.isnan(grouped._quick_log_average(X_new, y_new[:, None])))
