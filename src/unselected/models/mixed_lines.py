@@ -9,8 +9,8 @@ R_j = f_j / f_0j for the training cases and r_j = t_j / null_j for the new one; 
 `gaussian_two_groups`. With f the response, r_j is a power of a quadratic function of f, times a
 factor that all features share; null_j does not depend on f. Four factors are multiplied as one
 polynomial in pi and 1 - pi, so that there is one product of matrices for all pi, and logarithms of
-products are taken at the end only. Digits are lost, or numbers too large, where features
-are far out; such rows are left to others.
+products are taken at the end only. Where features are far out, so that digits would be lost or
+numbers be too large, factors are computed and multiplied one by one.
 """
 
 from dataclasses import dataclass
@@ -53,21 +53,28 @@ class MixedLines:
     log_weight: Floats
 
     def log_average(self, gaps: Floats, known: Bools, f: Floats) -> Floats:
-        """Return the log of the average, shape (rows, m); NaN where it would be inaccurate.
+        """Return the log of the average, shape (rows, m).
 
         ``gaps`` and ``known`` are of (rows, k), and ``f``, of (rows, m), the response in its unit
         minus ``y_mean``.
         """
-        result = np.full(f.shape, np.nan)
-        rows = np.flatnonzero(self._is_accurate(gaps, f))
-        size = max(1, _BLOCK // (len(self.log_weight) * f.shape[1]))
-        for start in range(0, rows.size, size):
-            some = rows[start : start + size]
-            result[some] = self._averaged(_Rows.of(self.laws, gaps[some], known[some]), f[some])
+        result = np.empty(f.shape)
+        most = max(1, _BLOCK // len(self.log_weight))
+        if f.shape[1] > most:
+            for start in range(0, f.shape[1], most):
+                some = slice(start, start + most)
+                result[:, some] = self.log_average(gaps, known, f[:, some])
+            return result
+        near, size = self._is_near(gaps, f), max(1, most // f.shape[1])
+        for direct, rows in enumerate((np.flatnonzero(near), np.flatnonzero(~near))):
+            for start in range(0, rows.size, size):
+                block = rows[start : start + size]
+                parts = _Rows.of(self.laws, gaps[block], known[block])
+                result[block] = self._averaged(parts, f[block], bool(direct))
         return result
 
-    def _is_accurate(self, gaps: Floats, f: Floats) -> Bools:
-        """Say which rows lose few digits in the quadratic functions."""
+    def _is_near(self, gaps: Floats, f: Floats) -> Bools:
+        """Say which rows lose few digits where quadratic functions have coefficients."""
         laws = self.laws
         reach = np.max(np.abs(laws.slope), axis=1) * np.max(np.abs(f), axis=1, initial=0.0)[:, None]
         lost = (np.abs(gaps) + reach) ** 2 < _MOST_LOST * np.min(laws.squares, axis=1)
@@ -84,16 +91,32 @@ class MixedLines:
 
         Factors of the ratios that do not depend on a row are contained.
         """
-        laws, constant = self.laws, self.laws.constant
+        laws = self.laws
         squares, slope = laws.squares[:, :-1], laws.slope[:, :-1]
         parts = np.empty((*squares.shape, 4))
         parts[..., 0] = squares * laws.one[:, np.newaxis]
         parts[..., 1] = squares * laws.share[:, :-1] + slope**2
         parts[..., 2], parts[..., 3] = slope, 1.0
-        log_factor = constant[:, :-1] - constant[:, -1:] + self.log_ratio.T
-        return np.asarray(parts * np.exp(log_factor / -self._power)[..., np.newaxis])
+        return np.asarray(parts * self._factors[..., np.newaxis])
 
-    def _averaged(self, rows: "_Rows", f: Floats) -> Floats:
+    @cached_property
+    def _factors(self) -> Floats:
+        """What quadratic functions are multiplied by for the ratios of the training cases."""
+        constant = self.laws.constant
+        log_factor = constant[:, :-1] - constant[:, -1:] + self.log_ratio.T
+        return np.asarray(np.exp(log_factor / -self._power))
+
+    def _far(self, some: slice, rows: "_Rows", f: Floats) -> Floats:
+        """Return the quotients of quadratic functions of some features, one by one."""
+        laws, each = self.laws, f.ravel()
+        spread = laws.one[0] + np.multiply.outer(laws.share[0, :-1], each**2)
+        left = np.repeat(rows.gaps[some], f.shape[1], axis=1)[:, np.newaxis]
+        left = left - np.multiply.outer(laws.slope[some, :-1], each)
+        result = laws.squares[some, :-1, np.newaxis] * spread + left**2
+        result *= np.repeat(rows.inverse[some], f.shape[1], axis=1)[:, np.newaxis]
+        return np.asarray(result * self._factors[some, :, np.newaxis])
+
+    def _averaged(self, rows: "_Rows", f: Floats, far: bool) -> Floats:
         """Return the log of the average for some rows at responses (rows, m)."""
         laws, k = self.laws, self.laws.df.size
         widening = np.log1p(np.multiply.outer(laws.share[0, :-1] / laws.one[0], f.ravel() ** 2))
@@ -102,7 +125,10 @@ class MixedLines:
         for start in range(0, k, product.n_factors):
             some = slice(start, min(start + product.n_factors, k))
             logs = product.waiting[: some.stop - start]
-            np.matmul(self._coefficients[some], rows.powers(some, f), out=logs)
+            if far:
+                logs[...] = self._far(some, rows, f)
+            else:
+                np.matmul(self._coefficients[some], rows.powers(some, f), out=logs)
             np.log(logs, out=logs)
             logs *= -self._power
             logs += widening
@@ -120,7 +146,7 @@ class _Rows:
 
     Attributes
     ----------
-    known : array of shape (k, rows)
+    known, gaps : arrays of shape (k, rows)
     inverse, middle, squared : arrays of shape (k, rows)
         1, -2 gap and gap^2, over the quadratic functions at tau = 0.
     log_null : array of shape (rows,)
@@ -128,6 +154,7 @@ class _Rows:
     """
 
     known: Bools
+    gaps: Floats
     inverse: Floats
     middle: Floats
     squared: Floats
@@ -140,7 +167,7 @@ class _Rows:
         logs = laws.constant[:, -1] + half * np.log(laws.one[0]) - (half + 0.5) * np.log(null)
         inverse = np.ascontiguousarray((1.0 / null).T)
         middle, squared = -2.0 * gaps.T * inverse, squares.T * inverse
-        return cls(known.T, inverse, middle, squared, np.sum(logs * known, axis=1))
+        return cls(known.T, gaps.T, inverse, middle, squared, np.sum(logs * known, axis=1))
 
     def powers(self, some: slice, f: Floats) -> Floats:
         """Return what coefficients of some features are multiplied by, (features, 4, pairs)."""
@@ -172,21 +199,22 @@ class _Product:
         self._product = np.ones(self._factor.shape[1:])
         self._log_total: Floats | None = None
         self._used = 0.0
-        self._lost = np.zeros(size, dtype=bool)
+        # Largest ratios that are taken out of the products.
+        self._log_scale = np.zeros((n_taus, size))
         # No factor is below 1 - pi, so that ratios may underflow.
         with np.errstate(divide="ignore"):
             self._deepest = -float(np.log(np.min(rest, initial=1.0)))
+        self._rarest = -float(np.log(np.min(fraction[fraction > 0.0], initial=1.0)))
+        self._fraction, self._rest = fraction[..., np.newaxis], rest[..., np.newaxis]
 
     def multiply(self, n_factors: int) -> None:
         """Multiply by the first of the factors that wait."""
         self.waiting[n_factors:] = 0.0
         needs = self._needs()
         if not np.all(needs < _ROOM):
-            ends = self.waiting.max(axis=1), self.waiting.min(axis=1)
-            far = self._sizes(*ends).reshape(_TOGETHER, -1, self._lost.size).sum(axis=0)
-            self._lost |= ~np.all(far < _ROOM, axis=0)
-            self.waiting[..., self._lost] = 0.0
-            needs = self._needs()
+            for log_ratio in self.waiting[:n_factors]:
+                self._multiply_far(log_ratio)
+            return
         np.exp(self.waiting, out=self.waiting)
         self._expand()
         np.matmul(self._weights, np.moveaxis(self._polynomial, 0, 2), out=self._factor)
@@ -195,6 +223,20 @@ class _Product:
                 self._settle()
             self._used += need
             self._product *= factor
+
+    def _multiply_far(self, log_ratio: Floats) -> None:
+        """Multiply by a factor whose ratio (taus, pairs) may be too large for a product."""
+        top = np.maximum(log_ratio, 0.0)
+        self._log_scale += top
+        left = log_ratio - top
+        # Where the ratio is large the factor is at least pi, and otherwise at least 1 - pi.
+        need = min(_ROOM, max(self._rarest, min(-float(np.min(left)), self._deepest)))
+        if self._used + need > _ROOM:
+            self._settle()
+        self._used += need
+        factor = self._fraction * np.exp(left)[:, np.newaxis]
+        factor += self._rest * np.exp(-top)[:, np.newaxis]
+        self._product *= factor
 
     def _needs(self) -> Floats:
         """Return the largest absolute values of the logs of the polynomials."""
@@ -222,20 +264,19 @@ class _Product:
 
     def log_sum(self, log_weight: Floats) -> Floats:
         """Return the log of the weighted sum over all nodes, shape (pairs,)."""
-        if self._log_total is None:
+        if self._log_total is None and not self._log_scale.any():
             top = np.max(log_weight)
             weights = np.exp(log_weight - top).ravel()
-            result = np.log(weights @ self._product.reshape(weights.size, -1)) + top
-        else:
-            self._settle()
-            logs = self._log_total + log_weight[..., np.newaxis]
-            top = logs.max(axis=(0, 1))
-            logs -= top
-            result = np.log(np.exp(logs, out=logs).sum(axis=(0, 1))) + top
-        result[self._lost] = np.nan
-        return np.asarray(result)
+            return np.asarray(np.log(weights @ self._product.reshape(weights.size, -1)) + top)
+        self._settle()
+        assert self._log_total is not None
+        logs = self._log_total + self._log_scale[:, np.newaxis] + log_weight[..., np.newaxis]
+        top = logs.max(axis=(0, 1))
+        logs -= top
+        return np.asarray(np.log(np.exp(logs, out=logs).sum(axis=(0, 1))) + top)
 
     def _settle(self) -> None:
-        logs = np.log(self._product)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._product)
         self._log_total = logs if self._log_total is None else self._log_total + logs
         self._product[:], self._used = 1.0, 0.0

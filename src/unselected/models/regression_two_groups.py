@@ -39,7 +39,7 @@ class TwoGroupRegression(RegressionPosterior):
     _covers_all = False
     _n_few = (4, 5, 6, 7, 9, 12, 16)
     _agreement = 3e-8
-    _grid_rule = GridRule(17, 29, 57, reach=28.0, closed=25.0, tolerance=5e-4)
+    _grid_rule = GridRule(17, 29, 57, reach=30.0, closed=27.0, tolerance=3e-4)
 
     def predictive(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
         """Yield the predictive distributions of some rows at a time, with their numbers."""
@@ -57,21 +57,10 @@ class TwoGroupRegression(RegressionPosterior):
         return np.asarray(self._log_prior(y) + self._log_average(X, y))
 
     def _log_average(self, X: Floats, y: Floats) -> Floats:
-        result = self._quick_log_average(X, y)
-        others = np.isnan(result).any(axis=1)
-        if others.any():
-            result[others] = self._direct_log_average(X[others], y[others])
-        return result
-
-    def _quick_log_average(self, X: Floats, y: Floats) -> Floats:
-        """Return the log density of the features given y; NaN where that takes more care."""
         lines = self._mixed_lines
-        if lines is None:
-            return np.full(y.shape, np.nan)
-        return lines.log_average(*self._of_alphas._gaps(X), y / self.unit - lines.laws.y_mean[0])
-
-    def _direct_log_average(self, X: Floats, y: Floats) -> Floats:
-        """Return the same from the densities at each node."""
+        if lines is not None:
+            f = y / self.unit - lines.laws.y_mean[0]
+            return lines.log_average(*self._of_alphas._gaps(X), f)
         result = np.empty(y.shape)
         rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
         for start in range(0, len(y), rows):
@@ -169,13 +158,17 @@ class TwoGroupRegression(RegressionPosterior):
         self, X: Floats
     ) -> Iterator[tuple[NDArray[np.intp], Predictive, RegressionPosterior]]:
         for row in range(len(X)):
-            x, posterior = X[row : row + 1], self
+            x = X[row : row + 1]
+            # Few nodes tell where to begin: with all of them such rows are doubtful.
+            posterior, part = self._judging, next(self._judging._normalized(x))[1]
             for _ in range(_MOST_TRIES):
-                _, part = next(posterior._normalized(x))
-                y = part.likeliest
-                if not posterior._is_doubtful(x, y).any():
+                if (
+                    posterior is not self._judging
+                    and not posterior._is_doubtful(x, part.likeliest).any()
+                ):
                     break
-                posterior = self._around(x, y)
+                posterior = self._around(x, part.likeliest)
+                part = next(posterior._normalized(x))[1]
             yield np.array([row]), part, posterior
 
     def _log_joint_far(self, X: Floats, y: Floats) -> Floats:
