@@ -190,14 +190,14 @@ class RegressionPosterior:
         self, X: Floats
     ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
         """Yield the same on grids that are good enough for sums, and cheaper where that is easy."""
-        return self._quickly(X, self._grid_rule)
+        return self._quickly(X, self._on_few_nodes, self._grid_rule)
 
     def _quickly(
-        self, X: Floats, rule: GridRule
+        self, X: Floats, on_few_nodes: list["RegressionPosterior"], rule: GridRule
     ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
         """Yield the same with few nodes and points where that is enough."""
         others = np.arange(len(X))
-        for few in self._on_few_nodes if self.n >= _FEWEST_CASES else []:
+        for few in on_few_nodes if self.n >= _FEWEST_CASES else []:
             done = np.zeros(len(X), dtype=bool)
             for start in range(0, others.size, _ROWS):
                 block = others[start : start + _ROWS]

@@ -43,7 +43,7 @@ class TwoGroupRegression(RegressionPosterior):
 
     def predictive(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
         """Yield the predictive distributions of some rows at a time, with their numbers."""
-        for rows, part, _ in self._quickly(X, _FOR_QUANTILES):
+        for rows, part, _ in self._quickly(X, self._on_few_nodes[-1:], _FOR_QUANTILES):
             yield rows, part
 
     def _log_features(self, X: Floats, y: Floats) -> Floats:
