@@ -159,11 +159,16 @@ def _bench_priors(X: NDArray[Any], y: NDArray[Any], k: int, what: str) -> None:
     fits = [partial(model.fit, X[:n], y[:n]) for model in models]
     ours, theirs = cpu_seconds(*fits, repetitions=3)
     report(f"fit, two groups; common prior, {what}", ours, theirs, ours / theirs, "at most 4")
-    rows = X[n:]
-    predictions = [partial(model.predict, rows) for model in models]
-    ours, theirs = (taken / len(rows) for taken in cpu_seconds(*predictions, repetitions=3))
-    what = f"predict a row, two groups; common prior, {what}"
-    report(what, ours, theirs, ours / theirs, "at most 4; other/ms < 0.5")
+    rows, responses = X[n:], y[n:]
+    for asked, predictions in (
+        ("predict", [partial(model.predict, rows) for model in models]),
+        ("log density of", [partial(m.predict_log_density, rows, responses) for m in models]),
+        ("three quantiles of", [partial(m.predict_quantiles, rows) for m in models]),
+    ):
+        taken = cpu_seconds(*predictions, repetitions=3)
+        ours, theirs = (each / len(rows) for each in taken)
+        named = f"{asked} a row, two groups; common prior, {what}"
+        report(named, ours, theirs, ours / theirs, "at most 4; other/ms < 0.5")
 
 
 def _bench_answers() -> None:

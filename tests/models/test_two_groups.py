@@ -19,6 +19,8 @@ from unselected.models.gaussian import GaussianModel
 from unselected.models.gaussian_two_groups import condition_two_groups
 from unselected.models.regression import RegressionModel
 from unselected.models.two_groups import (
+    Mixtures,
+    TwoGroups,
     log_each,
     log_mixed,
     log_product,
@@ -48,6 +50,29 @@ def fraction_rule(least, size=300):
     """Nodes and prior masses of pi: Gauss-Legendre in its logarithm."""
     nodes, weights = np.polynomial.legendre.leggauss(size)
     return np.exp(0.5 * (1.0 - nodes) * np.log(least)), 0.5 * weights
+
+
+def test_few_values_of_tau_among_known_ones_are_taken_from_polynomials():
+    """They are near the integrals over pi; many values are these integrals, as is what is kept."""
+
+    def mixtures(log_u):
+        def one(i):
+            return lambda pi: -0.5 * ((pi.log_related + 3.0) ** 2 + (log_u[i] - 1.0) ** 2)
+
+        return Mixtures(one)
+
+    groups = TwoGroups(FractionPrior(1e-4), mixtures, 1)
+    known = np.arange(-3.0, 4.0, 0.5)
+    exact = groups.log_total(known)
+    np.testing.assert_array_equal(groups.log_total_roughly(known), exact)
+    between = np.array([0.5, 0.7, 1.2])
+    roughly = groups.log_total_roughly(between)
+    assert len(groups._rules) == known.size
+    np.testing.assert_allclose(roughly, groups.log_total(between), rtol=0, atol=1e-6)
+    # Further out than the known ones are apart there is nothing to interpolate.
+    far = TwoGroups(FractionPrior(1e-4), mixtures, 1)
+    far.log_total(10.0 * known)
+    np.testing.assert_array_equal(far.log_total_roughly(between), far.log_total(between))
 
 
 # --- the rule and the products -------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammainc, gammainccinv, gammaln
 
 from unselected._typing import Floats, Ints
-from unselected.numerics.quadrature import NEGLIGIBLE, TOLERANCE, trapezoid
+from unselected.numerics.quadrature import NEGLIGIBLE, SCAN, TOLERANCE, trapezoid
 
 LogFunction = Callable[[Floats], Floats]
 
@@ -21,6 +21,8 @@ LogFunction = Callable[[Floats], Floats]
 # than this have nearly all of the mass, steps around the largest are divided by four.
 _COARSE = np.linspace(2.0 * np.log(0.02), 2.0 * np.log(8.0), 28)
 _FEWEST_NODES, _MOST_DIVISIONS = 3.0, 4
+# Beyond this log u there is hardly ever any mass.
+_MOST_LOG_U = 7.5
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class ConcentrationPrior:
         refinement: int = 1,
         tolerance: float = TOLERANCE,
         rough: LogFunction | None = None,
+        ahead: bool = False,
     ) -> tuple[Floats, Floats]:
         """Place nodes over the mass of prior times likelihood.
 
@@ -73,6 +76,9 @@ class ConcentrationPrior:
             See `trapezoid`.
         rough : callable, optional
             The log likelihood with few digits, at a lower cost: it finds where the mass is.
+        ahead : bool
+            Ask at once for what is needed later where the likelihood keeps it, and many values cost
+            little more than few.
 
         Returns
         -------
@@ -88,7 +94,7 @@ class ConcentrationPrior:
 
         log_density = density_with(log_likelihood)
         scanned = log_density if rough is None else density_with(rough)
-        low, high = self._bounds(scanned, log_n, n_features, log_bound, growth)
+        low, high = self._bounds(scanned, log_n, n_features, log_bound, growth, ahead)
         v, log_terms = trapezoid(log_density, low, high, refinement, tolerance, scanned)
         return _log_u(v, log_n), log_terms
 
@@ -153,6 +159,7 @@ class ConcentrationPrior:
         n_features: float,
         log_bound: LogFunction,
         growth: float,
+        ahead: bool,
     ) -> tuple[float, float]:
         """Return an interval of v outside of which there is no mass."""
         # Below, only the prior's power of u is left, whatever the data.
@@ -162,6 +169,8 @@ class ConcentrationPrior:
         # Above, prior and bound limit the density. The density at some points in between tells how
         # small they have to be.
         middle = low + np.arange(np.ceil(-low) + 3)
+        if ahead:
+            log_density(np.arange(low, max(middle[-1], np.ceil(log_n) + _MOST_LOG_U), SCAN))
         needed = np.max(log_density(middle)) - NEGLIGIBLE
         high = middle[-1:]
         while (

@@ -71,6 +71,8 @@ def integrated(
         growth=likelihood.growth + 0.5 * more,
         refinement=model.refinement,
         tolerance=ALPHA_TOLERANCE,
+        rough=groups.log_total_roughly,
+        ahead=True,
     )
     return groups.nodes(log_u, log_terms)
 

@@ -23,6 +23,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from unselected._typing import Floats
 from unselected.models.fractions import FARTHEST, Fractions
@@ -44,16 +45,17 @@ from unselected.models.gaussian_posterior import (
 from unselected.models.gaussian_prior import GaussianPrior
 from unselected.models.related import related_probability, related_weights
 from unselected.models.two_groups import Nodes, log_mixed, log_products
-from unselected.numerics.quadrature import log_sum
+from unselected.numerics.quadrature import gauss_rule, log_sum
 from unselected.omission.real import log_real_omission
 from unselected.selection.events import RealEvent
 from unselected.statistics.moments import Contrasts
 
 # Elements of a table over rows and nodes that are processed at a time.
 _BLOCK = 1 << 17
-# Of few nodes, how many values of tau there are for each of the fraction.
-_N_TAUS = 3
-# The number of values of tau at which `TwoGroupPosterior.ends` has the ends of the fraction.
+# For Gauss rules of tau: log(c) is this part of the mean of log(lam tau^2).
+_CENTERED = 0.5
+# `TwoGroupPosterior.ends` has so many fractions of the first and of the last tau, and the ends of
+# the fraction at so many values of tau.
 _N_ENDS = 6
 
 
@@ -230,13 +232,20 @@ class TwoGroupPosterior(GaussianPosterior):
     def on_few_nodes(self, n: int) -> "TwoGroupPosterior":
         """Return nearly the same posterior: Gauss rules of tau and, given it, of the fraction.
 
-        There are n nodes of the fraction for each tau. The posterior of tau needs more: given tau,
-        that of the fraction often ends at 1, and where that begins it changes quickly.
+        There are 2 n - 1 values of tau with n of the fraction each. The posterior of tau needs
+        more: given tau, that of the fraction often ends at 1, and where that begins it changes
+        quickly. With u = tau^2, products over features are smooth functions of lam u / (c + lam u),
+        where c is 1, or larger where the data say that tau is large.
         """
         if self.model.coarse:
             return self
         log_weights = np.logaddexp.reduceat(self.log_weights, self.starts)
-        of_taus = self._few_log_u(-self.log_alpha[self.starts], log_weights, _N_TAUS * n)
+        log_u = -self.log_alpha[self.starts]
+        log_lam = np.log(np.max(self.contrasts.lam, initial=1.0))
+        center = log_lam + float(np.exp(log_weights) @ log_u) / float(np.exp(log_weights).sum())
+        shift = log_lam - _CENTERED * max(0.0, center)
+        share, few = gauss_rule(expit(log_u + shift), log_weights, 2 * n - 1)
+        of_taus = logit(share) - shift, few
         groups = two_groups(self.model, self._likelihood, None)
         nodes = groups.few_nodes(*of_taus, n)
         none = np.full(nodes.alpha_of.size, -np.inf)
@@ -254,15 +263,15 @@ class TwoGroupPosterior(GaussianPosterior):
     def ends(self) -> NDArray[np.intp]:
         """Nodes at which a sum must have fallen off: some at the ends of tau and of the fraction.
 
-        Those of the first and of the last tau, and of some others the first and the last fraction.
+        Those of the first and of the last tau with some fractions, and of some others with the
+        first and the last fraction.
         """
         lasts = np.append(self.starts[1:], self.log_alpha.size) - 1
+        outer = np.linspace(self.starts[[0, -1]], lasts[[0, -1]], _N_ENDS).astype(np.intp)
         some = self.starts.size * np.arange(_N_ENDS) // _N_ENDS
         if self.model.least_fraction == 1.0:
             some = some[:0]
-        all_of = np.isin(self.alpha_of, [0, self.starts.size - 1])
-        nodes = [np.flatnonzero(all_of), self.starts[some], lasts[some]]
-        return np.unique(np.concatenate(nodes))
+        return np.unique(np.concatenate([outer.ravel(), self.starts[some], lasts[some]]))
 
     def log_densities(self, code: Floats, X: Floats) -> Floats:
         """Return the log density of such rows given the nodes, shape (rows, nodes)."""

@@ -108,14 +108,21 @@ class RegressionPosterior:
         near = self.y_mean + self.unit * np.clip(z, -_FARTHEST, _FARTHEST)
         for rows, part, posterior in self._for_moments(X):
             y_rows = near[rows, np.newaxis]
-            result[rows] = posterior._log_joint(X[rows], y_rows)[:, 0] - part.log_total
-            far = rows[self._is_doubtful(X[rows], y_rows)]
+            log_joint, doubtful = self._log_joint_at(posterior, X[rows], y_rows)
+            result[rows] = log_joint - part.log_total
+            far = rows[doubtful]
             if far.size and (posterior is self or not self._covers_all):
                 log_total = part.log_total[np.isin(rows, far)]
                 result[far] = self._log_joint_far(X[far], near[far, np.newaxis])[:, 0] - log_total
         # Further out the density is a power of y, to which the law of y contributes df + 1.
         power = self._df + 1.0 + self._added_power(X)
         return np.asarray(result - power * np.log(np.maximum(np.abs(z) / _FARTHEST, 1.0)))
+
+    def _log_joint_at(
+        self, posterior: "RegressionPosterior", X: Floats, y: Floats
+    ) -> tuple[Floats, Bools]:
+        """Return the log joint density at y (rows, 1), and for which rows it is doubtful."""
+        return posterior._log_joint(X, y)[:, 0], self._is_doubtful(X, y)
 
     def _log_joint_far(self, X: Floats, y: Floats) -> Floats:
         return self._wide._log_joint(X, y)
@@ -183,16 +190,22 @@ class RegressionPosterior:
         self, X: Floats
     ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
         """Yield the same on grids that are good enough for sums, and cheaper where that is easy."""
+        return self._quickly(X, self._on_few_nodes, self._grid_rule)
+
+    def _quickly(
+        self, X: Floats, on_few_nodes: list["RegressionPosterior"], rule: GridRule
+    ) -> Iterator[tuple[NDArray[np.intp], Predictive, "RegressionPosterior"]]:
+        """Yield the same with few nodes and points where that is enough."""
         others = np.arange(len(X))
-        for few in self._on_few_nodes if self.n >= _FEWEST_CASES else []:
+        for few in on_few_nodes if self.n >= _FEWEST_CASES else []:
             done = np.zeros(len(X), dtype=bool)
             for start in range(0, others.size, _ROWS):
                 block = others[start : start + _ROWS]
-                for rows, part in few._summed(X[block]):
+                for rows, part in few._summed(X[block], rule):
                     good = self._agrees_with(part, X[block[rows]])
                     done[block[rows[good]]] = True
                     if good.any():
-                        yield block[rows[good]], part.take(good), self
+                        yield block[rows[good]], part.take(good), self._judging
             others = others[~done[others]]
         for rows, part, posterior in self._predictive(X[others]):
             yield others[rows], part, posterior
@@ -204,7 +217,7 @@ class RegressionPosterior:
         size = self.features.log_weights.size
         return [replace(self, features=few) for few in features if 2 * few.log_weights.size < size]
 
-    def _summed(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
+    def _summed(self, X: Floats, rule: GridRule) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
         """Yield the distributions of rows with one peak, on grids for sums."""
         rough = self._rough
         for rows, low, step, log_values in quick_grids(
@@ -212,7 +225,7 @@ class RegressionPosterior:
             lambda rows, z: self._log_of_z(X[rows], z),
             len(X),
             self._farthest,
-            self._grid_rule,
+            rule,
         ):
             log_total = log_sum(log_values, axis=1) + np.log(step)
             density = np.exp(log_values - log_total[:, np.newaxis])

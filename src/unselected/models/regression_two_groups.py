@@ -16,8 +16,17 @@ from unselected.models.regression_posterior import RegressionPosterior
 
 # How often nodes are placed again for a row, each time at its most likely response so far.
 _MOST_TRIES = 5
-# Fractions for each tau of the nodes with which fewer are compared.
-_N_JUDGING = 16
+# Fractions for each tau of the nodes with which fewer are compared: the first that agree with all
+# nodes so much better than is asked of fewer nodes.
+_N_JUDGING, _MUCH_BETTER = (12, 16, 24), 0.1
+# Elements of a table over rows, points of y and nodes that are processed at a time.
+_BLOCK = 1 << 17
+# Grids for distribution functions, which need more points than sums do.
+_FOR_QUANTILES = GridRule(17, 41, 81, reach=37.0, closed=33.0, tolerance=1e-6)
+# Numbers of few nodes that are tried for a row, before those with which they are compared.
+_N_TRIED = 2
+# Values of tau for each node of the fraction with which the mass is located.
+_TAUS_PER_ROUGH = 10
 # Terms at the ends of tau and of the fraction have to be this far below the sum, in logs.
 _FAR_DOWN = 30.0
 
@@ -28,10 +37,14 @@ class TwoGroupRegression(RegressionPosterior):
     features: TwoGroupPosterior
 
     _covers_all = False
-    _n_few = (5, 12)
-    _n_rough = 1
-    _agreement = 1e-8
-    _grid_rule = GridRule(13, 45, 89, reach=37.0, closed=33.0, tolerance=3e-5)
+    _n_few = (4, 5, 6, 7, 9, 12, 16)
+    _agreement = 3e-8
+    _grid_rule = GridRule(17, 29, 57, reach=30.0, closed=27.0, tolerance=3e-4)
+
+    def predictive(self, X: Floats) -> Iterator[tuple[NDArray[np.intp], Predictive]]:
+        """Yield the predictive distributions of some rows at a time, with their numbers."""
+        for rows, part, _ in self._quickly(X, self._on_few_nodes[-1:], _FOR_QUANTILES):
+            yield rows, part
 
     def _log_features(self, X: Floats, y: Floats) -> Floats:
         """Return the log density of the features given y and the node, shape (rows, m, nodes)."""
@@ -41,19 +54,19 @@ class TwoGroupRegression(RegressionPosterior):
 
     def _log_joint(self, X: Floats, y: Floats) -> Floats:
         """Return log of density of y times density of the features given y, y of (rows, m)."""
-        average = self._quick_log_average(X, y)
-        return super()._log_joint(X, y) if average is None else self._log_prior(y) + average
+        return np.asarray(self._log_prior(y) + self._log_average(X, y))
 
     def _log_average(self, X: Floats, y: Floats) -> Floats:
-        average = self._quick_log_average(X, y)
-        return super()._log_average(X, y) if average is None else average
-
-    def _quick_log_average(self, X: Floats, y: Floats) -> Floats | None:
-        """Return the log density of the features given y, or None where that takes more care."""
         lines = self._mixed_lines
-        if lines is None:
-            return None
-        return lines.log_average(*self._of_alphas._gaps(X), y / self.unit - lines.laws.y_mean[0])
+        if lines is not None:
+            f = y / self.unit - lines.laws.y_mean[0]
+            return lines.log_average(*self._of_alphas._gaps(X), f)
+        result = np.empty(y.shape)
+        rows = max(1, _BLOCK // (y.shape[1] * self.features.log_weights.size))
+        for start in range(0, len(y), rows):
+            some = slice(start, start + rows)
+            result[some] = super()._log_average(X[some], y[some])
+        return result
 
     @cached_property
     def _mixed_lines(self) -> MixedLines | None:
@@ -70,39 +83,72 @@ class TwoGroupRegression(RegressionPosterior):
 
     @cached_property
     def _on_few_nodes(self) -> list[RegressionPosterior]:
-        """The same on fewer nodes, without those numbers of nodes that are too few for most rows.
+        """The same on as few nodes as are enough for most rows, and on more for the others."""
+        judging = self._judging
+        if judging is self:
+            return []
+        expected = judging._log_average(*self._made_up)
+        result: list[RegressionPosterior] = []
+        for n in self._n_few:
+            few = replace(self, features=self.features.on_few_nodes(n))
+            if 2 * few.features.log_weights.size >= judging.features.log_weights.size:
+                break
+            if result or self._is_close(few, expected, self._agreement):
+                result.append(few)
+            if len(result) == _N_TRIED:
+                break
+        return [*result, judging]
 
-        A row is made up to tell: its features lie by one standard deviation above and below where
-        they are expected.
+    @cached_property
+    def _rough(self) -> RegressionPosterior:
+        """Fewer nodes that locate the mass; those for rows that are not easy are more."""
+        n = max(1, self.features.starts.size // _TAUS_PER_ROUGH)
+        return replace(self, features=self.features.on_few_nodes(n))
+
+    @cached_property
+    def _made_up(self) -> tuple[Floats, Floats]:
+        """Rows and responses (rows, 1) that tell whether nodes are enough.
+
+        Features lie by one standard deviation above and below where they are expected.
         """
-        few = super()._on_few_nodes
         laws, c = self._of_alphas._laws, self.features.contrasts
         away = np.sqrt(laws.squares[:, 0] / laws.df) * (-1.0) ** np.arange(laws.df.size)
         X = np.tile(c.mean, (2, 1))
         f = np.array([[-1.0], [1.0]])
         X[:, c.varying] += laws.unit * (f * np.max(np.abs(laws.slope), axis=1) + away)
-        y = self.y_mean + self.unit * f
-        expected = self._judged(X, y)[0]
-        found = [one._log_average(X, y) for one in few]
-        return [
-            one
-            for one, total in zip(few, found, strict=True)
-            if np.all(np.abs(total - expected) <= self._agreement)
-        ]
+        return X, self.y_mean + self.unit * f
+
+    def _is_close(self, few: RegressionPosterior, expected: Floats, allowed: float) -> bool:
+        """Say whether fewer nodes give the log densities that are expected for the made-up rows."""
+        return bool(np.all(np.abs(few._log_average(*self._made_up) - expected) <= allowed))
 
     def _judged(self, X: Floats, y: Floats) -> tuple[Floats, Bools]:
         """Return log densities of the features at y (rows, m), and which rows are doubtful."""
-        judging, ends = self._judging, self._ends
-        total = judging._log_average(X, y)
-        far = ends._log_features(X, y[:, :1])[:, 0] + ends.features.log_weights
-        return total, np.max(far, axis=1) > total[:, 0] - _FAR_DOWN
+        total = self._judging._log_average(X, y)
+        return total, self._has_far_ends(X, y[:, :1], total[:, 0])
+
+    def _has_far_ends(self, X: Floats, y: Floats, total: Floats) -> Bools:
+        """Say for which rows terms at the ends of tau and of the fraction are too large."""
+        return np.asarray(self._ends._log_average(X, y)[:, 0] > total - _FAR_DOWN)
+
+    def _log_joint_at(
+        self, posterior: RegressionPosterior, X: Floats, y: Floats
+    ) -> tuple[Floats, Bools]:
+        if posterior is not self._judging:
+            return super()._log_joint_at(posterior, X, y)
+        total, doubtful = self._judged(X, y)
+        return (self._log_prior(y) + total)[:, 0], doubtful
 
     @cached_property
     def _judging(self) -> RegressionPosterior:
-        few = self.features.on_few_nodes(_N_JUDGING)
-        if few.log_weights.size >= self.features.log_weights.size:
-            return self
-        return replace(self, features=few)
+        expected = self._log_average(*self._made_up)
+        for n in _N_JUDGING:
+            few = replace(self, features=self.features.on_few_nodes(n))
+            if 2 * few.features.log_weights.size >= self.features.log_weights.size:
+                break
+            if self._is_close(few, expected, _MUCH_BETTER * self._agreement):
+                return few
+        return self
 
     @cached_property
     def _ends(self) -> RegressionPosterior:
@@ -112,13 +158,17 @@ class TwoGroupRegression(RegressionPosterior):
         self, X: Floats
     ) -> Iterator[tuple[NDArray[np.intp], Predictive, RegressionPosterior]]:
         for row in range(len(X)):
-            x, posterior = X[row : row + 1], self
+            x = X[row : row + 1]
+            # Few nodes tell where to begin: with all of them such rows are doubtful.
+            posterior, part = self._judging, next(self._judging._normalized(x))[1]
             for _ in range(_MOST_TRIES):
-                _, part = next(posterior._normalized(x))
-                y = part.likeliest
-                if not posterior._is_doubtful(x, y).any():
+                if (
+                    posterior is not self._judging
+                    and not posterior._is_doubtful(x, part.likeliest).any()
+                ):
                     break
-                posterior = self._around(x, y)
+                posterior = self._around(x, part.likeliest)
+                part = next(posterior._normalized(x))[1]
             yield np.array([row]), part, posterior
 
     def _log_joint_far(self, X: Floats, y: Floats) -> Floats:

@@ -11,6 +11,8 @@ from unselected.models.fractions import Fractions
 _BLOCK = 1 << 15
 # Log odds below the negative of this are as good as impossible.
 _FARTHEST = 600.0
+# Nodes whose weight is below this part of the largest add nothing to a probability.
+_NEGLIGIBLE = 1e-15
 
 
 def related_shares(log_odds: Floats) -> tuple[Floats, Floats]:
@@ -33,13 +35,16 @@ def related_probability(
     features).
     """
     total = np.zeros(log_ratio.shape[1])
+    against = np.exp(np.clip(-log_ratio, -0.5 * _FARTHEST, 0.5 * _FARTHEST))
+    live = weights > _NEGLIGIBLE * np.max(weights, initial=0.0)
+    pi, alpha_of, weights = Fractions(*(part[live] for part in pi)), alpha_of[live], weights[live]
+    odds_against = np.exp(np.clip(-pi.log_odds, -0.5 * _FARTHEST, 0.5 * _FARTHEST))
     rows = max(1, _BLOCK // max(1, total.size))
     for start in range(0, weights.size, rows):
         block = slice(start, start + rows)
-        # expit, which takes several times as long.
-        shares = -pi.log_odds[block, np.newaxis] - log_ratio[alpha_of[block]]
-        with np.errstate(over="ignore"):
-            np.exp(shares, out=shares)
+        # 1 + (1 - pi) g_j / (pi f_j), without an exponential function for each node and feature.
+        shares = against[alpha_of[block]]
+        shares *= odds_against[block, np.newaxis]
         shares += 1.0
         total += weights[block] @ np.divide(1.0, shares, out=shares)
     return np.minimum(total, 1.0)

@@ -27,6 +27,7 @@ from unselected.models.fractions import (
     LogLikelihoods,
 )
 from unselected.models.mixed_products import TOGETHER, MixedProducts, expanded
+from unselected.numerics.interpolation import interpolate
 from unselected.numerics.quadrature import NEGLIGIBLE, gauss_rule, log_sum
 
 # Allowed change when every second node of alpha is left out. In t the error of the full rule is at
@@ -39,6 +40,9 @@ COARSE_REACH = 14.0
 _SHIFT = 0.1
 # Largest absolute value of the log of a product.
 _ROOM = 600.0
+# At most so many new log u are taken from polynomials through so many known ones, which must not be
+# further apart than this.
+_MOST_BETWEEN, _NEAREST, _NEAR = 4, 6, 6.0
 
 
 class Nodes(NamedTuple):
@@ -104,6 +108,29 @@ class TwoGroups:
         """Return the log likelihood at each of some log u, averaged over pi."""
         return _log_sums([log_terms for _, log_terms in self._rules_at(log_u)])
 
+    def log_total_roughly(self, log_u: Floats) -> Floats:
+        """Return the same; where a few new values are among known ones, by polynomials.
+
+        A search for a peak asks for a few values at a time, which cost nearly as much as many.
+        """
+        new = np.array([_key(x) not in self._rules for x in log_u])
+        known = np.array(sorted(self._rules))
+        if not 0 < new.sum() <= _MOST_BETWEEN or known.size < _NEAREST:
+            return self.log_total(log_u)
+        first = np.searchsorted(known, log_u[new]) - _NEAREST // 2
+        first = np.clip(first, 0, known.size - _NEAREST)
+        if np.max(known[first + _NEAREST - 1] - known[first]) > _NEAR:
+            return self.log_total(log_u)
+        some = slice(int(first.min()), int(first.max()) + _NEAREST)
+        values = self.log_total(known[some])
+        if not np.all(np.isfinite(values)):
+            return self.log_total(log_u)
+        result = np.empty(log_u.size)
+        result[~new] = self.log_total(log_u[~new]) if not new.all() else 0.0
+        between = interpolate(log_u[new], known[some], values[:, np.newaxis], _NEAREST)
+        result[new] = between[:, 0]
+        return result
+
     def nodes(self, log_u: Floats, log_terms: Floats) -> Nodes:
         """Return nodes of log u and pi, without those that add nothing.
 
@@ -137,15 +164,15 @@ class TwoGroups:
         return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
 
     def _rules_at(self, log_u: Floats) -> list[tuple[Floats, Floats]]:
-        new = np.array([x for x in log_u if float(x) not in self._rules])
+        new = np.array([x for x in log_u if _key(x) not in self._rules])
         if new.size and self._prior.coarse and self._table is not None:
             t, log_prior = self._prior.few_nodes()
             terms = self._table(new, self._prior.fractions(t)) + log_prior
-            self._rules |= {x: (t, row) for x, row in zip(new.tolist(), terms, strict=True)}
+            self._rules |= {_key(x): (t, row) for x, row in zip(new, terms, strict=True)}
         elif new.size:
             rules = self._rules_of(self._mixtures(new), new.size)
-            self._rules |= zip(new.tolist(), rules, strict=True)
-        return [self._rules[float(x)] for x in log_u]
+            self._rules |= zip(map(_key, new), rules, strict=True)
+        return [self._rules[_key(x)] for x in log_u]
 
     def _rules_of(self, mixtures: Mixtures, n: int) -> Iterator[tuple[Floats, Floats]]:
         rules: list[tuple[Floats, Floats] | None] = [None] * n
@@ -165,6 +192,11 @@ class TwoGroups:
         alpha_of = np.repeat(np.arange(log_u.size), [part.size for part in terms])
         fractions = self._prior.fractions(np.concatenate(places))
         return Nodes(log_u, alpha_of, fractions, np.concatenate(terms))
+
+
+def _key(log_u: float) -> float:
+    """Return what stands for a value of log u; rounding does not make it another one."""
+    return round(float(log_u), 10)
 
 
 def _log_sums(rows: list[Floats]) -> Floats:
