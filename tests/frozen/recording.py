@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-# Longer lists are thinned to about so many entries, beside their sum, so that files stay small.
 # Fields that came after the references were written.
-ADDED = ("weight", "event_error")
+ADDED = ("weight", "event_error", "codes")
+# Longer lists are thinned to about so many entries, beside their sum, so that files stay small.
 LONG = 60
 # What is public of the objects that fitted attributes are.
 WORTH = ("mean_eta", "mean_epsilon", "untempered_probability", "weights")
