@@ -9,7 +9,9 @@ import numpy as np
 from scipy import sparse
 
 # Fields that came after the references were written.
-ADDED = ("weight", "event_error", "codes")
+ADDED = ("weight", "event_error")
+# Fields that are not recorded; what they say is seen in all that is computed from them.
+LEFT_OUT = ("event", "codes")
 # Longer lists are thinned to about so many entries, beside their sum, so that files stay small.
 LONG = 60
 # What is public of the objects that fitted attributes are.
@@ -177,12 +179,11 @@ def plain(value):
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value):
-        # An event is of no use to users: what it says is seen in all that is computed from it. A
-        # field that came after the references is recorded where it is not at its default.
+        # A field that came after the references is recorded where it is not at its default.
         names = [
             one.name
             for one in dataclasses.fields(value)
-            if one.name != "event"
+            if one.name not in LEFT_OUT
             and not (one.name in ADDED and getattr(value, one.name) == one.default)
         ]
         return {name: plain(getattr(value, name)) for name in names}
