@@ -388,7 +388,7 @@ def real(tmp_path_factory):
     names = [f"x{j}" for j in range(15)]
     for table in ("train", "new"):
         codes = np.arange(21) % 3
-        X = rng.normal(size=(21, 15)).round(6)
+        X = (rng.normal(size=(21, 15)) + rng.normal(size=(21, 1))).round(6)
         X[:, :3] += codes[:, np.newaxis]
         X[rng.random(X.shape) < 0.03] = np.nan
         labels = np.array(["low", "mid", "top"])[codes]

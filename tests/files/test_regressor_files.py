@@ -20,10 +20,10 @@ LEVELS = (0.05, 0.3, 0.5, 0.95)
 
 
 def table_of(seed, n=40, p=25, missing=0.0):
-    """A response that follows some columns, skewed columns, and values that are missing."""
+    """A response that follows some columns, skewed ones, factors, and values that are missing."""
     rng = np.random.default_rng(seed)
     y = rng.normal(size=n)
-    X = rng.normal(size=(n, p))
+    X = rng.normal(size=(n, p)) + 0.5 * rng.normal(size=(n, 3)) @ rng.normal(size=(3, p))
     X[:, :6] += y[:, np.newaxis]
     X[:, 1::3] = np.exp(X[:, 1::3])
     X[rng.random(X.shape) < missing] = np.nan

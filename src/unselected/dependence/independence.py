@@ -15,8 +15,6 @@ from scipy.stats import gamma, norm
 from unselected._typing import Floats
 from unselected.dependence.within_class import SquaredCorrelations
 
-# Of at most so many features all pairs are examined.
-MOST_EXAMINED = 1000
 # Where features depend on each other, the logarithm of their mean squared correlation, beyond that
 # of independent ones, is uniform between these. Film reviews, whose words are close to independent,
 # have 0.0006 to 0.0009, genes 0.01 to 0.4.

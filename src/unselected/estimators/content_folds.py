@@ -20,8 +20,9 @@ from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.binarizing import FindBinary, as_indicators, find_none
 from unselected.statistics.leaving_out import LeftOut
 
-# Folds of a division, the largest number of divisions, and cases that they leave out in all.
-_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 560
+# Folds of a division, the largest number of divisions, and than how many cases in all they leave
+# out fewer, if there are two divisions without that.
+_N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # From so many cases on a single division is enough.
 _MANY_CASES = 600
 # Columns whose content gives the keys of the rows.
@@ -42,6 +43,7 @@ class AverageFitting:
 
     table: TrainingTable
     rule: SelectionRule
+    groups: Ints | None
 
     @property
     def everyone(self) -> LeftOut:
@@ -51,6 +53,16 @@ class AverageFitting:
     def with_k(self, k: int | None) -> SelectionRule:
         """Return the rule that keeps k features."""
         return replace(self.rule, k=k)
+
+    def case_weight(self, left: LeftOut, n_divisions: int) -> float:
+        """Return what each case counts that folds leave out, in all divisions one after the other.
+
+        All cases of a group together count as one: they are alike.
+        """
+        alike = 1.0
+        if self.groups is not None:
+            alike = left.kept.size / np.unique(self.groups[left.kept]).size
+        return 1.0 / (max(n_divisions, 1) * alike)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +142,22 @@ class ContentKeys:
         best = np.argpartition(-self.scores.rough, n - 1)[:n] if n else np.arange(0)
         return self.scores.subset.columns[best]
 
+    def strongest_values(self, n: int) -> NDArray[Any]:
+        """Return the values of at most n of the strongest columns, shape (cases, columns).
+
+        There are fewer where some tie; where those that tie for the first place are more than n,
+        all that are known.
+        """
+        known = _strictly_above(self.scores, _KEY_COLUMNS)
+        some = np.isin(known, _strictly_above(self.scores, n))
+        return self.values[:, some] if some.any() else self.values
+
     @property
     def n_divisions(self) -> int:
         """How often cases are divided into folds: more often where there are few."""
         n = self.left.kept.size
         fewest = 2 if n < _MANY_CASES else 1
-        return min(_MOST_DIVISIONS, max(fewest, _ENOUGH_CASES // n))
+        return min(_MOST_DIVISIONS, max(fewest, (_ENOUGH_CASES - 1) // n))
 
     def folds(
         self, strata: NDArray[np.intp], seed: int, groups: Ints | None, n_divisions: int

@@ -69,15 +69,16 @@ class Weighed:
         cls,
         fits: list[Fit],
         y: NDArray[np.intp],
-        n_divisions: int,
+        weight: float,
         *,
         powered: bool,
         independent: float = 0.0,
     ) -> "Weighed":
         """Learn from fits, the first to all cases, the others without the folds of divisions.
 
-        Without ``powered`` the power of each likelihood is 1. ``independent`` is the probability
-        that features are independent within classes, as their correlations tell it.
+        ``weight`` is what each case left out counts. Without ``powered`` the power of each
+        likelihood is 1. ``independent`` is the probability that features are independent within
+        classes, as their correlations tell it.
         """
         whole, *others = fits
         if not others:
@@ -87,7 +88,7 @@ class Weighed:
         powers = []
         for evidence in np.concatenate([fit.evidence for fit in others], axis=1):
             cases = HeldOut.of_classes(evidence, log_psi, classes)
-            cases = replace(cases, weight=1.0 / n_divisions)
+            cases = replace(cases, weight=weight)
             prior = _power_prior(independent) if powered else _NO_POWER
             says_nothing = _SAYS_NOTHING if powered else 0.0
             powers.append(

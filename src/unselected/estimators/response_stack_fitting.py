@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
-from unselected.dependence.independence import MOST_EXAMINED, independence_probability
 from unselected.dependence.inverse_regression import InverseRegression, residual_factor
 from unselected.dependence.response_weights import ResponseWeights, learn_weights
-from unselected.dependence.within_class import squared_correlations
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
+from unselected.estimators.examined_columns import independence_given_response
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.response_candidates import (
@@ -315,10 +314,8 @@ class _Learning:
 
     @property
     def _left_out(self) -> ResponsesLeftOut:
-        """The cases left out; all cases of a group together count as one."""
-        groups, kept = self.fitting.groups, self.sets[0].kept
-        alike = 1.0 if groups is None else kept.size / np.unique(groups[kept]).size
-        weight = 1.0 / (self.n_divisions * alike)
+        """The cases left out."""
+        weight = self.fitting.case_weight(self.sets[0], self.n_divisions)
         return ResponsesLeftOut(self.fitting.table, self.responses, self.sets[1:], weight)
 
     def _weights(self, view: View, fits: Fits) -> ResponseWeights:
@@ -331,32 +328,16 @@ class _Learning:
             shares[-1][-1, 0] = 1.0
             return ResponseWeights([np.zeros(1), *chain(*shares)], 0.0, 0.0)
         cases = self._left_out.cases(view.response)
-        independent = self._independent(view, fits[0])
+        independent = 0.0
+        if "inverse" in self.fitting.kinds:
+            y = self.responses.fitted(view.response)[self.sets[0].kept]
+            independent = independence_given_response(
+                self.content, self.fitting.table, view.marginals, y
+            )
         each = candidates_of(fits, 1.0 - NULL, independent)
         return learn_weights(
             [null_candidate(cases, independent), *chain(*each)], cases, independent
         )
-
-    def _independent(self, view: View, whole: list[ResponseFit]) -> float:
-        """Return the probability that features are independent given the response.
-
-        It is that of the features of the widest regression whose pairs can all be examined; 0 where
-        there is none, or no inverse regression that would then be right.
-        """
-        some = [fit.selection for fit in whole if fit.selection.indices.size <= MOST_EXAMINED]
-        if "inverse" not in self.fitting.kinds or not some:
-            return 0.0
-        left, table = self.sets[0], self.fitting.table
-        values: Floats = np.asarray(table.X[:, some[-1].indices], dtype=np.float64)[left.kept]
-        if view.marginals == "normal":
-            values = NormalScores.learn(values).apply(values)
-        y = self.responses.fitted(view.response)[left.kept]
-        cases = ResponseCases.of(table, left, values, values[:0], y)
-        residuals = residual_factor(cases.train, cases.y)
-        residuals[np.isnan(cases.train)] = np.nan
-        n_lost = y.size - cases.n + 1
-        alike = np.zeros(y.size, dtype=np.intp)
-        return independence_probability(squared_correlations(residuals, alike, n_lost))
 
     def _stack(
         self, view: View, scores: FamilyScores, whole: list[ResponseFit], learned: ResponseWeights

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses, unit_residuals
-from unselected.dependence.independence import MOST_EXAMINED, independence_probability
-from unselected.dependence.within_class import squared_correlations
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
+from unselected.estimators.examined_columns import independence_in_classes
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import (
@@ -256,16 +255,16 @@ class _Learning:
                     candidates.setdefault((marginals, fit.k), []).append(fit)
                 next(steps)
         y, powered = fitting.table.y, fitting.guarded != "none"
+        weight = fitting.case_weight(self.sets[0], self.n_divisions)
         members: dict[Marginals, list[Weighed]] = {name: [] for name in self.marginals}
-        independent = {
-            name: self._independent(
-                name, columns, [fits[0] for (own, _), fits in candidates.items() if own == name]
-            )
-            for name in chosen
-        }
+        independent = dict.fromkeys(chosen, 0.0)
+        if fitting.guarded == "auto":
+            independent = {
+                name: independence_in_classes(self.content, fitting.table, name) for name in chosen
+            }
         for (name, _), fits in candidates.items():
             how: Any = {"powered": powered, "independent": independent[name]}
-            members[name].append(Weighed.learn(fits, y, self.n_divisions, **how))
+            members[name].append(Weighed.learn(fits, y, weight, **how))
         best = preferred(members)
         averaged = normalized(members[best], independent[best])
         stack, selection = self._stack(averaged, columns, best)
@@ -280,27 +279,6 @@ class _Learning:
         list(steps)  # what is left need not be done
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
-
-    def _independent(self, marginals: Marginals, columns: KeptValues, fits: list[Fit]) -> float:
-        """Return the probability that features are independent within classes.
-
-        It is that of the features of the widest model whose pairs can all be examined; 0 where
-        there is none.
-        """
-        some = [fit for fit in fits if fit.selection.indices.size <= MOST_EXAMINED]
-        if self.fitting.guarded != "auto" or not some:
-            return 0.0
-        fit, table = some[-1], self.fitting.table
-        kept, y = fit.left.kept, table.y[fit.left.kept]
-        train, _ = self._values(marginals, columns, fit, fit.left)
-        fitted = fit.predictor.fitted
-        assert isinstance(fitted, FittedFamilies)
-        residuals = fitted.residuals(table.with_covariates(train, kept), y)
-        n_lost = 0
-        if table.covariates is not None:
-            Z = table.covariates.basis.apply(table.covariates.coded[kept])
-            n_lost = int(np.linalg.matrix_rank(Z)) - 1
-        return independence_probability(squared_correlations(residuals, y, n_lost))
 
     @property
     def _is_pooled(self) -> bool:
