@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unselected.dependence.independence import independence_probability
+from unselected.dependence.independence import independence_probability, naive_probability
 from unselected.dependence.within_class import SquaredCorrelations, squared_correlations
 
 SEEDS = range(20)
@@ -100,3 +100,58 @@ def test_degrees_of_freedom_that_a_regression_took(seed):
 def test_nothing_known():
     nan = float("nan")
     assert independence_probability(SquaredCorrelations(0, nan, nan, nan)) == 0.5
+
+
+def lines_in(X, y):
+    """Residuals of length 1, and slopes in residual deviations."""
+    z = (y - y.mean()) / y.std()
+    slopes = z @ X / len(z)
+    rest = X - X.mean(axis=0) - np.outer(z, slopes)
+    lengths = np.sqrt((rest**2).sum(axis=0))
+    return rest / lengths, np.sqrt(len(z)) * slopes / lengths
+
+
+def naive(X, y, shrunk=1.0):
+    units, slopes = lines_in(X, y)
+    return naive_probability(units, (shrunk * slopes)[:, np.newaxis])
+
+
+@pytest.mark.parametrize("k", [2, 8])
+def test_independent_given_the_response_or_beforehand(k):
+    found = []
+    for s in SEEDS:
+        rng = np.random.default_rng([s, k])
+        X, y = rng.normal(size=(100, k)), rng.normal(size=100)
+        total = X.sum(axis=1) + rng.normal(size=100)
+        found.append([naive(X + y[:, np.newaxis], y), naive(X, total)])
+    given, beforehand = np.median(found, axis=0)
+    assert given > 0.8
+    assert beforehand < 0.05
+
+
+def test_without_effects_there_is_nothing_to_tell(seed):
+    rng = np.random.default_rng(seed)
+    units, _ = lines_in(rng.normal(size=(50, 4)), rng.normal(size=50))
+    assert naive_probability(units, np.zeros((4, 1))) == pytest.approx(2 / 3)
+    assert naive_probability(units[:, :1], np.ones((1, 1))) == pytest.approx(2 / 3)
+    assert naive_probability(units[:, :0], np.ones((0, 1))) == pytest.approx(2 / 3)
+
+
+def test_selected_noise_must_not_count_with_its_naive_effects():
+    """Two features have an effect, and a sum is the response; eight are selected noise.
+
+    The twin takes the naive effects of the noise, which would show if they were real.
+    """
+    shrunk, seen = [], []
+    for s in SEEDS:
+        rng = np.random.default_rng(s)
+        X = rng.normal(size=(80, 500))
+        y = X[:, 0] + X[:, 1] + rng.normal(size=80)
+        strength = np.abs(lines_in(X, y)[1])
+        strength[:2] = np.inf
+        kept = np.argsort(-strength)[:30]
+        right = np.where(np.isin(kept, (0, 1)), 1.0, 0.0)
+        shrunk.append(naive(X[:, kept], y, right))
+        seen.append(naive(X[:, kept], y))
+    assert np.median(shrunk) < 0.3
+    assert np.median(seen) > 0.7

@@ -19,7 +19,7 @@ from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses, unit_residuals
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
-from unselected.estimators.examined_columns import independence_in_classes
+from unselected.estimators.examined_columns import MOST_COMPARED, independence_in_classes
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import (
@@ -257,11 +257,12 @@ class _Learning:
         y, powered = fitting.table.y, fitting.guarded != "none"
         weight = fitting.case_weight(self.sets[0], self.n_divisions)
         members: dict[Marginals, list[Weighed]] = {name: [] for name in self.marginals}
-        independent = dict.fromkeys(chosen, 0.0)
-        if fitting.guarded == "auto":
-            independent = {
-                name: independence_in_classes(self.content, fitting.table, name) for name in chosen
-            }
+        independent = {
+            name: self._independent(
+                name, columns, [fits[0] for (own, _), fits in candidates.items() if own == name]
+            )
+            for name in chosen
+        }
         for (name, _), fits in candidates.items():
             how: Any = {"powered": powered, "independent": independent[name]}
             members[name].append(Weighed.learn(fits, y, weight, **how))
@@ -279,6 +280,17 @@ class _Learning:
         list(steps)  # what is left need not be done
         chosen_scores = scores[self.marginals.index(best)][0]
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
+
+    def _independent(self, marginals: Marginals, columns: KeptValues, fits: list[Fit]) -> float:
+        """Return the probability that features are independent within classes.
+
+        It is 0 where no other likelihoods are tried.
+        """
+        some = [fit for fit in fits if fit.selection.indices.size <= MOST_COMPARED]
+        if self.fitting.guarded != "auto" or not some:
+            return 0.0
+        train, _ = self._values(marginals, columns, some[-1], some[-1].left)
+        return independence_in_classes(self.content, self.fitting.table, marginals, some[-1], train)
 
     @property
     def _is_pooled(self) -> bool:
