@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unselected.estimators import content_folds
-from unselected.estimators.content_folds import ContentKeys
+from unselected.estimators.content_folds import AverageFitting, ContentKeys
 from unselected.selection.leaving_out import family_scores_without
 from unselected.statistics.binarizing import find_indicators
 from unselected.statistics.leaving_out import LeftOut
@@ -69,3 +69,28 @@ def test_the_strongest_columns_are_those_with_the_largest_scores(monkeypatch, se
     assert set(strongest.tolist()) == set(np.argsort(-rough)[:11].tolist())
     assert content.strongest(None) is None
     assert content.strongest(1000).size == 50
+
+
+def test_the_values_of_the_strongest_columns(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 30)), np.arange(40) % 2
+    X[:, [3, 17, 21]] += 5.0 * y[:, np.newaxis]
+    X[:, 8] = X[:, 3]
+    content, _ = keys_of(X, y)
+    known = content.values
+    np.testing.assert_array_equal(content.strongest_values(31), known)
+    some = content.strongest_values(5).T.tolist()  # one less: none is strictly above the fifth
+    assert sorted(some) == sorted(X[:, [3, 8, 17, 21]].T.tolist())
+    copies, _ = keys_of(np.repeat(X[:, :1], 7, axis=1), y)
+    assert copies.strongest_values(3).shape == (40, 7)  # all tie
+
+
+def test_cases_of_a_group_count_as_one_together():
+    fitting, n = AverageFitting(), 12
+    left = LeftOut.rows(np.array([0, 1]), n)
+    fitting.groups = None
+    assert fitting.case_weight(left, 3) == pytest.approx(1 / 3)
+    fitting.groups = np.arange(n)
+    assert fitting.case_weight(left, 3) == pytest.approx(1 / 3)
+    fitting.groups = np.arange(n) // 2  # five of the six groups are left
+    assert fitting.case_weight(left, 3) == pytest.approx(1 / 6)
