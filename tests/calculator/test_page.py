@@ -13,6 +13,7 @@ from calculator_cases import saved_model, write_model
 
 from unselected import (
     SelectiveBernoulliNB,
+    SelectiveClassifier,
     SelectiveGaussianNB,
     SelectiveMixtureClassifier,
     SelectiveNaiveRegressor,
@@ -111,6 +112,14 @@ def test_an_unknown_kind_is_refused_by_name(bits):
     other = replace(bits, unchecked=model.panel().predictor)
     with pytest.raises(ValueError, match="kind 'mixture' has no calculator"):
         calculator_page(other)
+
+
+def test_a_model_that_kept_nothing_is_refused(bits):
+    X, y = np.random.default_rng(1).normal(size=(30, 20)), np.arange(30) % 2
+    with pytest.warns(UserWarning, match="No feature has"):
+        model = SelectiveClassifier(threshold=0.97, dependence="none").fit(X, y)
+    with pytest.raises(ValueError, match="kept no feature, so that there is nothing to enter"):
+        calculator_page(replace(bits, unchecked=model.panel().predictor))
 
 
 def test_the_prior_is_that_of_the_training_cases(bits):

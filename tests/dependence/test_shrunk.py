@@ -53,3 +53,12 @@ def test_the_evidence_of_rows_is_the_sum_over_features(k, missing, seed):
             whole = within.log_evidence(rows, laws, scale)
             parts = within.log_evidence_by_feature(rows, laws, scale)
             np.testing.assert_allclose(whole, parts.sum(axis=2), rtol=1e-9, atol=1e-9)
+
+
+def test_features_that_are_all_constant_within_classes(capfd):
+    """Their factor has no rows; LAPACK would complain on stderr."""
+    gaps = np.random.default_rng(0).normal(size=(4, 3))
+    solver = Shrunk(None, np.zeros((0, 4))).at(0.2)
+    np.testing.assert_array_equal(solver.solve(gaps), gaps)
+    np.testing.assert_allclose(solver.squares(gaps), np.sum(gaps**2, axis=0))
+    assert capfd.readouterr().err == ""

@@ -227,6 +227,13 @@ def test_classes_of_one_case_and_single_groups_are_errors():
         SelectiveClassifier(k=5).fit(X, few)
 
 
+def test_a_threshold_that_keeps_nothing_of_a_binary_table():
+    X, y = np.random.default_rng(1).integers(0, 2, size=(30, 40)), np.arange(30) % 2
+    with pytest.warns(UserWarning, match="No feature has an absolute correlation above"):
+        model = SelectiveClassifier(threshold=0.98).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.02)
+
+
 @pytest.mark.usefixtures("all_folds")
 def test_a_threshold_that_keeps_nothing_of_a_mixed_table():
     X, y = mixed_data(0)

@@ -282,6 +282,19 @@ def test_cases_left_out_are_predicted_without_them():
     assert np.all(np.isfinite(grouped.cv_predict()))
 
 
+@pytest.mark.parametrize("dependence", ["auto", "correlated", "none"])
+def test_cases_left_out_with_covariates(dependence):
+    X, y = correlated_data(0, n=32, p=60)
+    age = np.random.default_rng(1).normal(size=(32, 1))
+    model = SelectiveRegressor(k=10, dependence=dependence).fit(X, y, covariates=age)
+    mean = model.cv_predict(4)
+    fold = np.arange(8)
+    rest = [np.delete(one, fold, axis=0) for one in (X, y, age)]
+    alone = SelectiveRegressor(k=10, dependence=dependence).fit(*rest[:2], covariates=rest[2])
+    again = alone.predict(X[fold], covariates=age[fold])
+    np.testing.assert_allclose(again, mean[fold], rtol=1e-9)
+
+
 def test_errors_say_what_to_do():
     X, y = correlated_data(0, n=30)
     with pytest.raises(ValueError, match="leaving cases out leaves no variation"):

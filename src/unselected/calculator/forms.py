@@ -28,9 +28,15 @@ def form_of(predictor: Predictor) -> Form:
     Raises
     ------
     ValueError
-        Where the kind of model has no calculator.
+        Where the kind of model has no calculator, and where the model kept no feature.
     """
     kind = predictor.fitted.kind
+    if not predictor.fitted.n_columns:
+        raise ValueError(
+            "the model kept no feature, so that there is nothing to enter: its prediction is the "
+            "same for all cases, and unselected predict tells it. Keep features with another k or "
+            "a lower threshold."
+        )
     if kind not in _FORMS:
         raise ValueError(
             f"a model of the kind {kind!r} has no calculator. There are calculators of: "

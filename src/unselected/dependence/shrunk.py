@@ -46,9 +46,13 @@ class _Cholesky:
             )
 
     def solve(self, flat: Floats) -> Floats:
+        if not self._factor.size:  # LAPACK complains about no equations
+            return np.zeros_like(flat)
         return np.asarray(dpotrs(self._factor, flat, lower=True)[0])
 
     def squares(self, flat: Floats) -> Floats:
+        if not self._factor.size:
+            return np.zeros(flat.shape[1])
         half = dtrtrs(self._factor, flat, lower=True)[0]
         return np.asarray(np.einsum("ij,ij->j", half, half))
 

@@ -6,6 +6,7 @@ Whether features are independent given the response, rather than beforehand, is 
 of those that are kept.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,8 @@ def _beside_lines(
 
     They are of columns around their lines in y, without what covariates say of both.
     """
-    cases = ResponseCases.of(table, content.left, values, values[:0], y)
+    left = replace(content.left, asked=content.left.asked[:0])  # nobody is asked for
+    cases = ResponseCases.of(table, left, values, values[:0], y)
     units = residual_factor(cases.train, cases.y)
     units[np.isnan(cases.train)] = np.nan
     return units, y.size - cases.n + 1

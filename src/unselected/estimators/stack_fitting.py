@@ -269,7 +269,7 @@ class _Learning:
         best = preferred(members)
         averaged = normalized(members[best], independent[best])
         stack, selection = self._stack(averaged, columns, best)
-        if powered:
+        if powered and fitting.rule.n_before is None:  # folds cannot repeat an earlier selection
             cases = evidence_left_out(averaged, np.concatenate([y[s.asked] for s in self.sets[1:]]))
             regressions = Regressions()
             if self._is_pooled and regressions.are_worth_a_try(cases, independent[best]):
@@ -296,8 +296,7 @@ class _Learning:
     def _is_pooled(self) -> bool:
         """Whether the evidence of logistic regressions is added to that of the average.
 
-        They know nothing of the selection, which must therefore be repeated without each fold. An
-        earlier selection cannot be.
+        They know nothing of the selection, which must therefore be repeated without each fold.
         """
         return self.fitting.guarded == "auto" and self.fitting.rule.n_before is None
 

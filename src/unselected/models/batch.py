@@ -87,7 +87,8 @@ class TablesOfSizes:
         made: dict[int, CountPosterior] = {}
         alike: dict[tuple[BernoulliModel, tuple[int, ...]], list[int]] = {}
         for place, (model, (counts, event)) in enumerate(zip(models, sets, strict=True)):
-            if CoarseSets.takes(model, event) and _is_shared(counts, event):
+            several = counts.n_columns and CoarseSets.takes(model, event)
+            if several and _is_shared(counts, event):
                 alike.setdefault((model, tuple(counts.sizes.tolist())), []).append(place)
             else:
                 made[place] = _Later(partial(self.condition, model, counts, event))
@@ -131,14 +132,14 @@ class _Later:
 def _parts(places: list[int], n_features: list[int]) -> list[list[int]]:
     """Return places in parts with few features, but at least one place in each.
 
-    >>> _parts([0, 1, 2], [3000, 1000, 500])
-    [[0, 1], [2]]
+    >>> _parts([0, 1, 2, 3], [0, 3000, 1000, 500])
+    [[0, 1, 2], [3]]
     """
     parts: list[list[int]] = []
-    total = _MOST_FEATURES
+    total = 0
     for place, n in zip(places, n_features, strict=True):
         total += n
-        if total > _MOST_FEATURES:
+        if not parts or total > _MOST_FEATURES:
             parts.append([])
             total = n
         parts[-1].append(place)
