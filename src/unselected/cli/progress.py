@@ -15,7 +15,7 @@ from unselected.cli.options import FRONT_DOORS, on_terminal, patience
 from unselected.columns.blocks import Columns
 from unselected.columns.sources import ColumnSource
 from unselected.estimators.added_value import FEATURES_ALONE
-from unselected.estimators.stack_fitting import on_step
+from unselected.estimators.stack_steps import on_step
 from unselected.experiments.folds import on_fold
 from unselected.files.sources import FileColumns
 

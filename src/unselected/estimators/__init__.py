@@ -22,5 +22,5 @@ predicting     the methods of predictions that estimators share
 regression     `SelectiveNaiveRegressor`
 regressor      `SelectiveRegressor`, the front door for a real response
 selecting      the base of all estimators
-stack_fitting  the fit of an average over models
+stack_steps    who is told how far the fit of an average is
 """

@@ -8,12 +8,13 @@ from sklearn.model_selection import StratifiedGroupKFold, check_cv
 
 from unselected._typing import Floats
 from unselected.estimators.cautions import check_replicates, check_variation
+from unselected.estimators.family_models import FamilyModels
 from unselected.estimators.front_door import FrontDoor, checked_groups
 from unselected.estimators.inputs import check_training
 from unselected.estimators.out_of_fold import ClassAddedValue, sets_of_splits
 from unselected.estimators.parameters import check_choice, check_pseudocounts
 from unselected.estimators.predicting import ExplainedPredictions
-from unselected.estimators.stack_fitting import FamilyModels, StackFitting
+from unselected.estimators.stack_fitting import StackFitting
 from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack
 from unselected.models.bernoulli import BernoulliModel

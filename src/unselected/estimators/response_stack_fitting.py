@@ -19,7 +19,7 @@ from unselected.columns.content_keys import Keys
 from unselected.dependence.inverse_regression import InverseRegression, residual_factor
 from unselected.dependence.response_weights import ResponseWeights, learn_weights
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
-from unselected.estimators.examined_columns import MOST_COMPARED, independence_given_response
+from unselected.estimators.examined_columns import independence_given_response
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.response_candidates import (
@@ -37,7 +37,7 @@ from unselected.estimators.response_cases import (
 )
 from unselected.estimators.response_views import ResponseKind, Responses, View
 from unselected.estimators.responses_left_out import ResponsesLeftOut
-from unselected.estimators.stack_fitting import on_step
+from unselected.estimators.stack_steps import on_step
 from unselected.fitted.adjusted_regression import FittedAdjustedRegression
 from unselected.fitted.json_response_stack import PriorOfResponse
 from unselected.fitted.regression import FittedRegression
@@ -328,29 +328,14 @@ class _Learning:
             shares[-1][-1, 0] = 1.0
             return ResponseWeights([np.zeros(1), *chain(*shares)], 0.0, 0.0)
         cases = self._left_out.cases(view.response)
-        independent = self._independent(view, fits[0])
+        y = self.responses.fitted(view.response)[self.sets[0].kept]
+        independent = independence_given_response(
+            self.content, self.fitting.table, view.marginals, fits[0], y
+        )
         each = candidates_of(fits, 1.0 - NULL, independent)
         return learn_weights(
             [null_candidate(cases, independent), *chain(*each)], cases, independent
         )
-
-    def _independent(self, view: View, whole: list[ResponseFit]) -> float:
-        """Return the probability that features are independent given the response.
-
-        It is 0 where there is no inverse regression that would then be right.
-        """
-        some = [fit for fit in whole if fit.selection.indices.size <= MOST_COMPARED]
-        inverse = [fit for fit in some if isinstance(fit.model, InverseRegression)]
-        if not inverse:
-            return 0.0
-        selection, model, *_ = inverse[-1]
-        assert isinstance(model, InverseRegression)
-        kept, table = self.sets[0].kept, self.fitting.table
-        train: Floats = np.asarray(table.X[:, selection.indices], dtype=np.float64)[kept]
-        if view.marginals == "normal":
-            train = NormalScores.learn(train).apply(train)
-        y = self.responses.fitted(view.response)[kept]
-        return independence_given_response(self.content, table, view.marginals, model, train, y)
 
     def _stack(
         self, view: View, scores: FamilyScores, whole: list[ResponseFit], learned: ResponseWeights

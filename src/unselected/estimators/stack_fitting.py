@@ -7,7 +7,6 @@ models and of their likelihoods, and the power of each likelihood.
 """
 
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -19,7 +18,8 @@ from unselected._typing import Floats, Ints
 from unselected.columns.content_keys import Keys
 from unselected.dependence.correlated import WithinClasses, unit_residuals
 from unselected.estimators.content_folds import AverageFitting, ContentKeys
-from unselected.estimators.examined_columns import MOST_COMPARED, independence_in_classes
+from unselected.estimators.examined_columns import independence_in_classes
+from unselected.estimators.family_models import FamilyModels
 from unselected.estimators.fitting import KeptValues
 from unselected.estimators.inputs import TrainingTable
 from unselected.estimators.member_weights import (
@@ -31,6 +31,7 @@ from unselected.estimators.member_weights import (
 )
 from unselected.estimators.stack_choosing import Chosen
 from unselected.estimators.stack_pooling import Regressions, pooled
+from unselected.estimators.stack_steps import on_step
 from unselected.fitted.adjusted_gaussian import FittedAdjustedGaussian
 from unselected.fitted.bernoulli import FittedBernoulli
 from unselected.fitted.families import FittedFamilies
@@ -38,11 +39,9 @@ from unselected.fitted.gaussian import FittedGaussian
 from unselected.fitted.predictor import ClassPredictor
 from unselected.fitted.stack import FittedStack, Member
 from unselected.models.batch import TablesOfSizes
-from unselected.models.bernoulli import BernoulliModel
 from unselected.models.bernoulli_posterior import CountPosterior
 from unselected.models.class_covariates import ClassCovariates
 from unselected.models.count_omission import is_quick
-from unselected.models.gaussian import GaussianModel
 from unselected.numerics.one_thread import one_blas_thread
 from unselected.selection.families import FamilyScores, united_columns
 from unselected.selection.leaving_out import (
@@ -56,32 +55,6 @@ from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.binarizing import FindBinary, find_bits, find_indicators, find_none
 from unselected.statistics.leaving_out import LeftOut
 from unselected.statistics.normal_scores import NormalScores
-
-
-class FamilyModels(NamedTuple):
-    """The models of the families, with the prior of the class probabilities."""
-
-    binary: BernoulliModel
-    real: GaussianModel
-    pseudocounts: Floats
-
-    def for_features(self, n: int) -> "FamilyModels":
-        """Return models whose least fraction of related features is one of n."""
-        return self._replace(binary=_with_groups(self.binary, n), real=_with_groups(self.real, n))
-
-
-def _with_groups(model: Any, n_features: int) -> Any:
-    if model.least_fraction is None:
-        return model
-    return replace(model, least_fraction=1.0 / max(1, n_features))
-
-
-def _say_nothing(done: int, of: int) -> None:
-    """Be told how many fits are done, and show nothing."""
-
-
-# Is told how many fits are done, and of how many: the command line shows a bar.
-on_step: ContextVar[Callable[[int, int], None]] = ContextVar("on_step", default=_say_nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,15 +255,11 @@ class _Learning:
         return LearnedStack(chosen_scores, selection, stack, self.content.values)
 
     def _independent(self, marginals: Marginals, columns: KeptValues, fits: list[Fit]) -> float:
-        """Return the probability that features are independent within classes.
-
-        It is 0 where no other likelihoods are tried.
-        """
-        some = [fit for fit in fits if fit.selection.indices.size <= MOST_COMPARED]
-        if self.fitting.guarded != "auto" or not some:
+        """Return the probability of independence within classes; 0 if it is not asked for."""
+        if self.fitting.guarded != "auto":
             return 0.0
-        train, _ = self._values(marginals, columns, some[-1], some[-1].left)
-        return independence_in_classes(self.content, self.fitting.table, marginals, some[-1], train)
+        values = partial(self._values, marginals, columns)
+        return independence_in_classes(self.content, self.fitting.table, marginals, fits, values)
 
     @property
     def _is_pooled(self) -> bool:
