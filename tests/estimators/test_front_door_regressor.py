@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from unselected import SelectiveNaiveRegressor, SelectiveRegressor
+from unselected import SelectiveClassifier, SelectiveNaiveRegressor, SelectiveRegressor
 from unselected.estimators import content_folds, response_stack_fitting, response_views
 from unselected.estimators.responses_left_out import ResponsesLeftOut
 from unselected.models.response_transform import ResponseTransform
@@ -293,6 +293,47 @@ def test_cases_left_out_with_covariates(dependence):
     alone = SelectiveRegressor(k=10, dependence=dependence).fit(*rest[:2], covariates=rest[2])
     again = alone.predict(X[fold], covariates=age[fold])
     np.testing.assert_allclose(again, mean[fold], rtol=1e-9)
+
+
+def test_copies_of_cases_are_told_and_similar_cases_are_not(recwarn):
+    X, y = correlated_data(0, n=24, p=60)
+    similar = X + 0.05 * np.random.default_rng(1).normal(size=X.shape)
+    both = np.concatenate([y, y])
+    SelectiveRegressor(k=5, dependence="none").fit(np.concatenate([X, similar]), both)
+    assert not [one for one in recwarn if "same values" in str(one.message)]
+    doubled = np.concatenate([X, X])
+    with pytest.warns(UserWarning, match="48 of 48 cases have the same values as another case"):
+        SelectiveRegressor(k=5, dependence="none").fit(doubled, both)
+    known = np.tile(np.arange(24), 2)
+    SelectiveRegressor(k=5, dependence="none").fit(doubled, both, groups=known)
+    assert not [one for one in recwarn if "same values" in str(one.message)]
+
+
+def test_text_in_place_of_numbers_is_named():
+    X, y = correlated_data(0, n=24, p=60)
+    words = [*y[:3].tolist(), "high", *y[4:].tolist()]
+    with pytest.raises(ValueError, match=r"y has 'high' in row 3 .* use SelectiveClassifier"):
+        SelectiveRegressor(k=5).fit(X, words)
+    same = SelectiveRegressor(k=5, dependence="none")
+    as_text = same.fit(X, y.astype(str)).predict(X)
+    np.testing.assert_array_equal(as_text, same.fit(X, y).predict(X))
+
+
+def test_a_table_without_variation_says_nothing_of_classes():
+    y = np.random.default_rng(0).normal(size=20)
+    with pytest.warns(UserWarning, match="nothing to do with the response"):
+        SelectiveRegressor(k=2).fit(np.ones((20, 4)), y)
+
+
+@pytest.mark.parametrize("front_door", [SelectiveClassifier, SelectiveRegressor])
+def test_the_seed_is_the_number_itself_and_none_is_0(front_door):
+    X, y = correlated_data(0, n=32, p=60)
+    if front_door is SelectiveClassifier:
+        y = y > np.median(y)
+    none, zero, one = (
+        front_door(k=5, random_state=seed).fit(X, y)._fitting.seed for seed in (None, 0, 1)
+    )
+    assert (none, zero, one) == (0, 0, 1)
 
 
 def test_errors_say_what_to_do():

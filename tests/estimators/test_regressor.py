@@ -128,7 +128,7 @@ def test_panel_and_names(seed):
         (np.where(np.arange(50) == 7, np.nan, 1.0 * np.arange(50)), "the first in row 7"),
         (1e160 * np.arange(50), "y has a range of .* use another unit"),
         (1e-200 * np.arange(50), "y has a range of .* use another unit"),
-        (np.array(["a", "b"] * 25), "could not convert string to float"),
+        (np.array(["a", "b"] * 25), "which is no number"),
     ],
 )
 def test_responses_that_cannot_be_used(response, message):

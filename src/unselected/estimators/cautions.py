@@ -26,6 +26,8 @@ _NAMED = 3
 # Cases are nearly the same where their distance is below this part of the usual one. Fewer columns
 # or cases do not tell, and more cases take too long to compare.
 _ALIKE, _FEWEST_COLUMNS, _FEWEST_ROWS, _MOST_ROWS = 0.35, 20, 6, 3000
+# Below this part of the usual distance a case is a copy of another, but for rounding.
+_COPIED = 1e-4
 
 
 def check_selection(
@@ -64,7 +66,9 @@ def check_selection(
         )
 
 
-def check_variation(scores: Scores[Any], rule: SelectionRule, *, adjusted: bool = False) -> None:
+def check_variation(
+    scores: Scores[Any], rule: SelectionRule, *, adjusted: bool = False, of_numbers: bool = False
+) -> None:
     """Warn where no column has a score above 0, unless a threshold says so already."""
     if rule.gamma is not None or np.any(scores.rough > 0.0):
         return
@@ -72,6 +76,11 @@ def check_variation(scores: Scores[Any], rule: SelectionRule, *, adjusted: bool 
         warn(
             "given the covariates no column is related to the response: predictions are those by "
             "the covariates."
+        )
+    elif of_numbers:
+        warn(
+            "all columns are constant, or have nothing to do with the response: predictions are "
+            "those without features. Look at how the table was read."
         )
     else:
         warn(
@@ -92,12 +101,38 @@ def check_replicates(X: NDArray[Any], y: NDArray[np.intp]) -> None:
         The most strongly related columns.
     y : array of shape (n,)
     """
+    n_alike = _count_alike(X, y, _ALIKE)
+    if n_alike >= max(4, 0.1 * y.size):
+        warn(
+            f"{n_alike} of {y.size} cases are nearly the same as another case of their class. If "
+            "they are samples of the same subject, folds that divide them make predictions look "
+            "better than they are: pass groups to fit, a label of the subject for each case."
+        )
+
+
+def check_copies(X: NDArray[Any]) -> None:
+    """Warn of cases with the values of another case, where the response is a number.
+
+    Cases with similar responses are often similar, such as spectra: only copies are told.
+    """
+    n_copies = _count_alike(X, np.zeros(len(X), dtype=np.intp), _COPIED)
+    if n_copies >= max(4, 0.1 * len(X)):
+        warn(
+            f"{n_copies} of {len(X)} cases have the same values as another case. If they are the "
+            "same case, or samples of the same subject, folds that divide them make predictions "
+            "look better than they are: leave the copies out, or pass groups to fit, a label of "
+            "the subject for each case."
+        )
+
+
+def _count_alike(X: NDArray[Any], y: NDArray[np.intp], alike: float) -> int:
+    """Count cases whose distance to another of their class is below this part of the usual one."""
     if len(X) > _MOST_ROWS:
-        return
+        return 0
     # Columns of 0 and 1 do not tell: texts with few of the words are alike.
     X = X[:, ~np.all((X == 0) | (X == 1) | (X != X), axis=0)]
     if X.shape[1] < _FEWEST_COLUMNS:
-        return
+        return 0
     values = np.nan_to_num(NormalScores.learn(X).apply(X))
     squares = np.sum(values**2, axis=1)
     n_alike = 0
@@ -109,13 +144,8 @@ def check_replicates(X: NDArray[Any], y: NDArray[np.intp]) -> None:
         distances = np.add.outer(squares[rows], squares[rows]) - 2.0 * products
         np.fill_diagonal(distances, np.inf)
         usual = np.median(distances[np.isfinite(distances)])
-        n_alike += int(np.count_nonzero(distances.min(axis=1) < _ALIKE**2 * usual))
-    if n_alike >= max(4, 0.1 * y.size):
-        warn(
-            f"{n_alike} of {y.size} cases are nearly the same as another case of their class. If "
-            "they are samples of the same subject, folds that divide them make predictions look "
-            "better than they are: pass groups to fit, a label of the subject for each case."
-        )
+        n_alike += int(np.count_nonzero(distances.min(axis=1) < alike**2 * usual))
+    return n_alike
 
 
 def check_classes(classes: NDArray[Any], codes: NDArray[np.intp]) -> None:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,13 @@ class FrontDoor(SelectiveEstimator):
         return GaussianModel(b=_RATE, tails=tails, **self._groups_of_features)
 
     def _fold_seed(self) -> int:
+        """Return the seed of the folds: a number as it is, and 0 for none, as in the shell."""
         if self.random_state is None:
             return 0
-        return int(check_random_state(self.random_state).randint(2**31))
+        random_state = check_random_state(self.random_state)
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(random_state.randint(2**31))
 
     def _remember(self, fitting: Any, learned: Any) -> None:
         """Set the attributes, last, so that an error changes nothing."""

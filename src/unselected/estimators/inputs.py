@@ -153,6 +153,8 @@ def _check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) ->
     probe = clone(estimator)  # validation sets attributes on the estimator it is given
     _check_response_known(y)
     numeric = target == "numbers"
+    if numeric:
+        _check_numbers(y)
     try:
         X, y = validate_data(
             probe,
@@ -167,6 +169,23 @@ def _check_training(estimator: BaseEstimator, X: Any, y: Any, target: Target) ->
         raise naming_the_column(error, X) from error
     names = getattr(probe, "feature_names_in_", None)
     return _with_response(as_columns(X, names), y, names, target)
+
+
+def _check_numbers(y: Any) -> None:
+    """Raise where a response is text that is no number, and name it."""
+    responses = np.asarray(y)
+    if responses.dtype.kind not in "OUS":
+        return
+    for row, response in enumerate(responses.ravel().tolist()):
+        if not isinstance(response, str | bytes):
+            continue
+        try:
+            float(response)
+        except ValueError:
+            raise ValueError(
+                f"y has {response!r} in row {row} (counted from 0), which is no number. If the "
+                "responses are classes, use SelectiveClassifier."
+            ) from None
 
 
 def opened(X: Any) -> Any:
@@ -189,6 +208,7 @@ def _check_source(X: ColumnSource, y: Any, target: Target) -> TrainingTable:
     response = column_or_1d(y, warn=True)
     check_consistent_length(X, response)
     if target == "numbers":
+        _check_numbers(response)
         response = response.astype(np.float64)
         if response.size < FEWEST_RESPONSES:
             raise ValueError(

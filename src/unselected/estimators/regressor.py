@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 
 from unselected._typing import Floats
 from unselected.dependence.inverse_regression import INDEPENDENCE
-from unselected.estimators.cautions import check_variation
+from unselected.estimators.cautions import check_copies, check_variation
 from unselected.estimators.front_door import FrontDoor, checked_groups
 from unselected.estimators.inputs import check_training
 from unselected.estimators.out_of_fold import ResponseAddedValue, sets_of_splits
@@ -209,7 +209,9 @@ class SelectiveRegressor(ResponsePredictions, ResponseAddedValue, FrontDoor):
         rule = fitting.with_k(fitting.ks[-1])
         self._check_selected(learned.scores, rule, learned.selection, fitting.table)
         adjusted = fitting.table.covariates is not None
-        check_variation(learned.scores, rule, adjusted=adjusted)
+        check_variation(learned.scores, rule, adjusted=adjusted, of_numbers=True)
+        if groups is None:
+            check_copies(learned.key_values)
         self._remember(fitting, learned)
         return self
 
