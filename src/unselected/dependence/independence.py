@@ -2,7 +2,7 @@
 
 Cases left out say how well a model predicts, but each of them says little. Where features are
 independent within classes, so that naive Bayes is right, a few dozen unlucky cases may speak
-against it. The pairs of kept features are many more: their mean squared correlation within classes
+against it. The pairs of strong columns are many more: their mean squared correlation within classes
 has a known distribution under independence (`within_class`), and on real tables it lies far outside
 of it. So it gives a posterior probability of independence, by which the guards against dependence
 relax.

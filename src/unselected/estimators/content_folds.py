@@ -20,8 +20,8 @@ from unselected.selection.streaming import StreamingSelection
 from unselected.statistics.binarizing import FindBinary, as_indicators, find_none
 from unselected.statistics.leaving_out import LeftOut
 
-# Folds of a division, the largest number of divisions, and than how many cases in all they leave
-# out fewer, if there are two divisions without that.
+# Folds of a division, the largest number of divisions, and a bound: all divisions together leave
+# out fewer cases than this, but there are at least two.
 _N_FOLDS, _MOST_DIVISIONS, _ENOUGH_CASES = 10, 10, 600
 # From so many cases on a single division is enough.
 _MANY_CASES = 600
